@@ -20,6 +20,7 @@ import fcntl
 import hashlib
 import importlib.metadata
 import importlib.util
+import locale
 import os
 import pwd
 import shutil
@@ -367,7 +368,10 @@ def _fill(folder: Path, account: Account) -> None:
     binaries = binaries_for(account)
     place = str(account.known_as(folder))
     _run(
-        [str(binaries / "initdb"), "-D", place, "-U", "postgres", *INITDB_OPTIONS],
+        [
+            *(str(binaries / "initdb"), "-D", place, "-U", "postgres"),
+            *(*INITDB_OPTIONS, f"--lc-ctype={_character_type()}"),
+        ],
         folder,
         account,
     )
@@ -390,6 +394,17 @@ def _fill(folder: Path, account: Account) -> None:
     roles = (ROLE, "postgres")
     lines = [f'roomwise "{person}" {role}\n' for person in people for role in roles]
     _write(folder / "pg_ident.conf", "".join(lines), account)
+
+
+def _character_type() -> str:
+    """What pg_trgm takes for letters; plain C knows no Chinese ones."""
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        return locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        return "C"
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
 
 
 def _run(
