@@ -1,0 +1,332 @@
+"""Who uses which room when: bookings, the occurrences that block rooms, and their history."""
+
+from datetime import datetime
+from typing import Any, Self
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import BooleanField, CheckConstraint, F, Func, Min, Prefetch, Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from agentruntime.models import Effect
+from booking.models.places import Room
+
+TITLE_LENGTH = 200
+KEY_LENGTH = 200
+
+
+class Status(models.TextChoices):
+    """Where an occurrence stands; the first four block their room."""
+
+    HELD = "held", _("Held")
+    PENDING = "pending", _("Waiting for approval")
+    BOOKED = "booked", _("Booked")
+    CHECKED_IN = "checked_in", _("Checked in")
+    COMPLETED = "completed", _("Completed")
+    CANCELLED = "cancelled", _("Cancelled")
+    REJECTED = "rejected", _("Rejected")
+    EXPIRED = "expired", _("Expired")
+    RELEASED = "released", _("Released")
+
+
+ACTIVE_STATUSES = (Status.HELD, Status.PENDING, Status.BOOKED, Status.CHECKED_IN)
+
+
+class Visibility(models.TextChoices):
+    PUBLIC = "public", _("Public")
+    PRIVATE = "private", _("Private")
+
+
+class Source(models.TextChoices):
+    """The door a booking or a change came through."""
+
+    CHAT = "chat", _("Assistant")
+    PORTAL = "portal", _("Portal")
+    ADMIN = "admin", _("Administration")
+    API = "api", _("API")
+
+
+class BookingQuerySet(models.QuerySet["Booking"]):
+    def of(self, organizer: AbstractBaseUser) -> Self:
+        return self.filter(organizer_id=organizer.pk)
+
+    def with_occurrences(self, occurrences: "OccurrenceQuerySet | None" = None) -> Self:
+        """Load the given occurrences (all of them by default) with rooms and buildings."""
+        chosen = Occurrence.objects.all() if occurrences is None else occurrences
+        return self.select_related("organizer").prefetch_related(
+            Prefetch("occurrences", queryset=chosen.with_room().order_by("during"))
+        )
+
+    def in_order(self, condition: Q | None = None) -> Self:
+        """Order by the first start among the occurrences that meet `condition`."""
+        first = Min("occurrences__starts_at", filter=condition)
+        return self.annotate(first_start=first).order_by("first_start", "pk")
+
+
+class Booking(models.Model):
+    """The agreement that somebody may use a room; its occurrences say when and where."""
+
+    organizer = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="bookings",
+        verbose_name=_("organizer"),
+    )
+    title = models.CharField(_("title"), max_length=TITLE_LENGTH, blank=True)
+    visibility = models.CharField(
+        _("visibility"),
+        max_length=10,
+        choices=Visibility.choices,
+        default=Visibility.PUBLIC,
+        help_text=_("Others see a private booking only as a busy room."),
+    )
+    headcount = models.PositiveIntegerField(_("headcount"), validators=[MinValueValidator(1)])
+    recurrence = models.CharField(
+        _("recurrence"),
+        max_length=200,
+        blank=True,
+        help_text=_("RFC 5545 rule of a series; empty for a single booking."),
+    )
+    source = models.CharField(_("source"), max_length=10, choices=Source.choices)
+    effect = models.ForeignKey(
+        Effect,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="bookings",
+        verbose_name=_("effect"),
+        help_text=_("What the assistant did to make this booking, and in which conversation."),
+    )
+    idempotency_key = models.CharField(_("idempotency key"), max_length=KEY_LENGTH)
+    request_digest = models.CharField(
+        _("request digest"),
+        max_length=64,
+        help_text=_("Of the first request, to tell a resend from another request."),
+    )
+    version = models.PositiveIntegerField(_("version"), default=1)
+    created_at = models.DateTimeField(_("created"), db_default=Now())
+    updated_at = models.DateTimeField(_("updated"), db_default=Now())
+
+    objects = BookingQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("booking")
+        verbose_name_plural = _("bookings")
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organizer", "idempotency_key"], name="booking_once_per_key"
+            ),
+            CheckConstraint(condition=Q(headcount__gte=1), name="booking_headcount_positive"),
+            CheckConstraint(condition=Q(version__gte=1), name="booking_version_positive"),
+            CheckConstraint(condition=~Q(idempotency_key=""), name="booking_has_key"),
+            CheckConstraint(condition=Q(source__in=Source.values), name="booking_source_known"),
+            CheckConstraint(
+                condition=Q(visibility__in=Visibility.values), name="booking_visibility_known"
+            ),
+            CheckConstraint(
+                condition=~Q(source=Source.CHAT) | Q(effect__isnull=False),
+                name="booking_chat_has_effect",
+                violation_error_message=_("A booking made by the assistant names its effect."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pk} {self.title}".strip()
+
+    @property
+    def occurrence(self) -> "Occurrence":
+        """The single occurrence; of a series, the first of those that were loaded."""
+        return min(self.occurrences.all(), key=lambda occurrence: occurrence.starts_at)
+
+    @property
+    def is_series(self) -> bool:
+        return bool(self.recurrence)
+
+    @property
+    def room(self) -> Room:
+        return self.occurrence.room
+
+    @property
+    def starts_at(self) -> datetime:
+        instant: datetime = self.occurrence.starts_at
+        return instant
+
+    @property
+    def ends_at(self) -> datetime:
+        instant: datetime = self.occurrence.ends_at
+        return instant
+
+    @property
+    def status(self) -> str:
+        return self.occurrence.status
+
+    def is_visible_to(self, viewer: AbstractBaseUser | AnonymousUser) -> bool:
+        """Whether the viewer may read title and organizer; a busy room everybody may see."""
+        return self.visibility == Visibility.PUBLIC or self.organizer_id == viewer.pk
+
+
+class OccurrenceQuerySet(models.QuerySet["Occurrence"]):
+    def active(self) -> Self:
+        """Those that block their room."""
+        return self.filter(status__in=ACTIVE_STATUSES)
+
+    def within(self, starts_at: datetime | None, ends_at: datetime | None) -> Self:
+        """Those that share an instant with `[starts_at, ends_at)`; None leaves a side open."""
+        return self.filter(during__overlap=(starts_at, ends_at))
+
+    def with_room(self) -> Self:
+        return self.select_related("room__floor__building__site", "room__policy")
+
+
+def _shape(name: str) -> list[models.BaseConstraint]:
+    """`[)`, not empty, with two finite ends: the only ranges this system has."""
+    return [
+        CheckConstraint(
+            condition=Q(
+                **{
+                    f"{name}__isempty": False,
+                    f"{name}__lower_inc": True,
+                    f"{name}__upper_inc": False,
+                    f"{name}__lower_inf": False,
+                    f"{name}__upper_inf": False,
+                }
+            ),
+            name=f"occurrence_{name}_half_open",
+        ),
+        CheckConstraint(
+            condition=Q(_finite(Func(F(name), function="lower")))
+            & Q(_finite(Func(F(name), function="upper"))),
+            name=f"occurrence_{name}_finite",
+        ),
+    ]
+
+
+def _finite(instant: Func) -> Func:
+    return Func(instant, function="isfinite", output_field=BooleanField())
+
+
+class Occurrence(models.Model):
+    """One use of one room, `[starts_at, ends_at)`; while active it blocks the room.
+
+    `blocked` is `during` widened by the buffers its policy had when it was booked.
+    """
+
+    booking = models.ForeignKey(
+        Booking, on_delete=models.CASCADE, related_name="occurrences", verbose_name=_("booking")
+    )
+    room = models.ForeignKey(
+        Room, on_delete=models.PROTECT, related_name="occurrences", verbose_name=_("room")
+    )
+    during = DateTimeRangeField(_("during"), default_bounds="[)")
+    blocked = DateTimeRangeField(_("blocked"), default_bounds="[)")
+    starts_at = models.GeneratedField(
+        expression=Func(F("during"), function="lower"),
+        output_field=models.DateTimeField(),
+        db_persist=True,
+        verbose_name=_("starts"),
+    )
+    ends_at = models.GeneratedField(
+        expression=Func(F("during"), function="upper"),
+        output_field=models.DateTimeField(),
+        db_persist=True,
+        verbose_name=_("ends"),
+    )
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices)
+    recurrence_date = models.DateField(
+        _("date in the series"),
+        null=True,
+        blank=True,
+        help_text=_("The local day the rule gave; it stays when this occurrence is moved."),
+    )
+
+    objects = OccurrenceQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("occurrence")
+        verbose_name_plural = _("occurrences")
+        ordering = ["during", "pk"]
+        constraints = [
+            ExclusionConstraint(
+                name="occurrence_room_free",
+                expressions=[
+                    ("room", RangeOperators.EQUAL),
+                    ("blocked", RangeOperators.OVERLAPS),
+                ],
+                condition=Q(status__in=ACTIVE_STATUSES),
+                deferrable=models.Deferrable.IMMEDIATE,
+                violation_error_message=_("The room is taken at that time."),
+            ),
+            *_shape("during"),
+            *_shape("blocked"),
+            CheckConstraint(
+                condition=Q(blocked__contains=F("during")), name="occurrence_blocked_covers"
+            ),
+            CheckConstraint(condition=Q(status__in=Status.values), name="occurrence_status_known"),
+            models.UniqueConstraint(
+                fields=["booking", "recurrence_date"],
+                nulls_distinct=False,
+                name="occurrence_once_per_date",
+            ),
+        ]
+        # A room's diary is read through the exclusion constraint's own gist index.
+        indexes = [models.Index(fields=["starts_at"], name="occurrence_starts")]
+
+    def __str__(self) -> str:
+        return f"{self.room_id} {self.during}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.status in ACTIVE_STATUSES
+
+
+class BookingChange(models.Model):
+    """One act on a booking: who, through which door, what it was and what it became."""
+
+    class Action(models.TextChoices):
+        BOOKED = "booked", _("Booked")
+        MOVED = "moved", _("Moved")
+        AMENDED = "amended", _("Details changed")
+        CANCELLED = "cancelled", _("Cancelled")
+
+    booking = models.ForeignKey(
+        Booking, on_delete=models.CASCADE, related_name="changes", verbose_name=_("booking")
+    )
+    at = models.DateTimeField(_("at"), db_default=Now())
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        verbose_name=_("by"),
+    )
+    source = models.CharField(_("source"), max_length=10, choices=Source.choices)
+    action = models.CharField(_("action"), max_length=10, choices=Action.choices)
+    before = models.JSONField(_("before"), default=dict)
+    after = models.JSONField(_("after"), default=dict)
+    reason = models.CharField(_("reason"), max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = _("change")
+        verbose_name_plural = _("history")
+        ordering = ["pk"]
+        constraints = [
+            CheckConstraint(condition=Q(source__in=Source.values), name="change_source_known")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.booking_id} {self.action}"
+
+    @staticmethod
+    def picture(occurrence: Occurrence) -> dict[str, Any]:
+        """An occurrence as the history keeps it: plain JSON, instants in UTC."""
+        return {
+            "room": occurrence.room.code,
+            "starts_at": occurrence.starts_at.isoformat(),
+            "ends_at": occurrence.ends_at.isoformat(),
+            "status": str(occurrence.status),
+        }
