@@ -1,0 +1,206 @@
+"""What a room's rules say about a wanted time, and the nearest time they would allow.
+
+Pure: rules, the wanted times and `now` come in, a Refusal or None goes out; ordinary refusals are
+data, not exceptions. No Django, no clock, no database.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from booking.intervals import Interval, merge
+
+SEARCH_DAYS = 21
+"""How many days either way the nearest legal slot is looked for (longer than any holiday)."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A rule that says no: its code, what it needs to be explained, the nearest legal slot.
+
+    Params are plain JSON: ISO dates, "HH:MM" local times, numbers, {"en", "zh"} names.
+    """
+
+    rule: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    nearest: tuple[datetime, datetime] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The policy of a room at its site. Identity is equality: rooms that share one share answers.
+
+    `hours`: by ISO weekday (1 Monday) the open times; a close of 00:00 is the coming midnight.
+    `closed`: the local dates closed altogether, with {"en", "zh"} names.
+    """
+
+    zone: ZoneInfo
+    hours: Mapping[int, tuple[tuple[time, time], ...]]
+    closed: Mapping[date, Mapping[str, str]] = field(default_factory=dict)
+    min_minutes: int = 15
+    max_minutes: int = 240
+    grid_minutes: int = 15
+    horizon_days: int = 90
+    grace_minutes: int = 15
+    buffer_before: timedelta = timedelta(0)
+    buffer_after: timedelta = timedelta(0)
+
+    def blocked(self, during: Interval) -> Interval:
+        """What a booking keeps the room from: its time and the buffers around it."""
+        return during.padded(self.buffer_before, self.buffer_after)
+
+    def local(self, instant: datetime) -> datetime:
+        return instant.astimezone(self.zone)
+
+
+def instant_of(zone: ZoneInfo, day: date, wall: time) -> datetime | None:
+    """The first instant at which the zone's clocks show it; None for an hour that is skipped."""
+    instant = datetime.combine(day, wall, tzinfo=zone).astimezone(UTC)
+    shown = instant.astimezone(zone)
+    return instant if (shown.date(), shown.time()) == (day, wall) else None
+
+
+def open_intervals(rules: Rules, day: date) -> list[Interval]:
+    """When rooms are open on a local day, in order; empty on a closed one."""
+    if day in rules.closed:
+        return []
+    intervals = []
+    for opens, closes in rules.hours.get(day.isoweekday(), ()):
+        last_day = day + timedelta(days=1) if closes == time(0) else day
+        starts_at = datetime.combine(day, opens, rules.zone).astimezone(UTC)
+        ends_at = datetime.combine(last_day, closes, rules.zone).astimezone(UTC)
+        if starts_at < ends_at:  # not so where the clocks skip what was open
+            intervals.append(Interval(starts_at, ends_at))
+    return merge(intervals)
+
+
+def grid_starts(rules: Rules, day: date) -> Iterator[datetime]:
+    """The instants of a local day that lie on the grid of the wall clock, in order."""
+    for minutes in range(0, 24 * 60, rules.grid_minutes):
+        instant = instant_of(rules.zone, day, time(minutes // 60, minutes % 60))
+        if instant is not None:
+            yield instant
+
+
+def legal_starts(
+    rules: Rules, *, day: date, duration: timedelta, now: datetime
+) -> Iterator[datetime]:
+    """The coming starts of a local day at which a booking of that duration would be legal."""
+    if not open_intervals(rules, day):
+        return
+    for starts_at in grid_starts(rules, day):
+        if starts_at >= now and _refused(rules, starts_at, starts_at + duration, now) is None:
+            yield starts_at
+
+
+def check(rules: Rules, *, starts_at: datetime, ends_at: datetime, now: datetime) -> Refusal | None:
+    """The first rule `[starts_at, ends_at)` breaks, with the nearest legal slot; None if legal.
+
+    Rules in order: past, horizon, min_duration, max_duration, grid, holiday, opening_hours.
+    """
+    broken = _refused(rules, starts_at, ends_at, now)
+    if broken is None:
+        return None
+    rule, params = broken
+    return Refusal(rule, params, nearest_slot(rules, starts_at=starts_at, ends_at=ends_at, now=now))
+
+
+def nearest_slot(
+    rules: Rules, *, starts_at: datetime, ends_at: datetime, now: datetime
+) -> tuple[datetime, datetime] | None:
+    """The legal slot with the smallest shift (the earlier of two), the duration made legal first.
+
+    None when there is none within SEARCH_DAYS of the wanted day (or of the nearest bookable one).
+    """
+    duration = _legal_duration(rules, starts_at, ends_at)
+    if _refused(rules, starts_at, _utc(starts_at) + duration, now) is None:
+        return _utc(starts_at), _utc(starts_at) + duration
+    last = _utc(now) + timedelta(days=rules.horizon_days)
+    wanted = min(max(_utc(starts_at), _utc(now)), last)
+    middle = rules.local(wanted).date()
+    found: list[datetime] = []
+    for distance in range(SEARCH_DAYS + 1):
+        # Days at this distance start at least distance - 1 days away, less a change of the clocks.
+        if found and abs(found[0] - wanted) <= timedelta(days=distance - 2):
+            break
+        for day in (middle - timedelta(days=distance), middle + timedelta(days=distance)):
+            found += legal_starts(rules, day=day, duration=duration, now=now)
+        found.sort(key=lambda start: (abs(start - wanted), start))
+    return (found[0], found[0] + duration) if found else None
+
+
+def _refused(
+    rules: Rules, starts_at: datetime, ends_at: datetime, now: datetime
+) -> tuple[str, dict[str, Any]] | None:
+    return (
+        _refused_by_reach(rules, starts_at, now)
+        or _refused_by_shape(rules, starts_at, ends_at)
+        or _refused_by_hours(rules, Interval(starts_at, ends_at))
+    )
+
+
+def _refused_by_reach(
+    rules: Rules, starts_at: datetime, now: datetime
+) -> tuple[str, dict[str, Any]] | None:
+    if _utc(starts_at) <= _utc(now) - timedelta(minutes=rules.grace_minutes):
+        return "past", {}
+    last_day = rules.local(now).date() + timedelta(days=rules.horizon_days)
+    # Compared in UTC first: the last instants of year 9999 have no local time east of Greenwich.
+    far = _utc(starts_at) > _utc(now) + timedelta(days=rules.horizon_days + 2)
+    if far or rules.local(starts_at).date() > last_day:
+        return "horizon", {"days": rules.horizon_days, "last_date": last_day.isoformat()}
+    return None
+
+
+def _refused_by_shape(
+    rules: Rules, starts_at: datetime, ends_at: datetime
+) -> tuple[str, dict[str, Any]] | None:
+    duration = _utc(ends_at) - _utc(starts_at)
+    if duration < timedelta(minutes=rules.min_minutes):
+        return "min_duration", {"minutes": rules.min_minutes}
+    if duration > timedelta(minutes=rules.max_minutes):
+        return "max_duration", {"minutes": rules.max_minutes}
+    if not (_on_grid(rules, starts_at) and _on_grid(rules, ends_at)):
+        return "grid", {"minutes": rules.grid_minutes}
+    return None
+
+
+def _refused_by_hours(rules: Rules, wanted: Interval) -> tuple[str, dict[str, Any]] | None:
+    first = rules.local(wanted.starts_at).date()
+    last = rules.local(wanted.ends_at - timedelta(microseconds=1)).date()
+    days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+    for day in days:
+        if day in rules.closed:
+            return "holiday", {"date": day.isoformat(), "name": dict(rules.closed[day])}
+    opened = merge(interval for day in days for interval in open_intervals(rules, day))
+    if any(interval.covers(wanted) for interval in opened):
+        return None
+    hours = [
+        [f"{rules.local(each.starts_at):%H:%M}", f"{rules.local(each.ends_at):%H:%M}"]
+        for each in open_intervals(rules, first)
+    ]
+    params = {"date": first.isoformat(), "weekday": first.isoweekday(), "hours": hours}
+    return "opening_hours", params
+
+
+def _on_grid(rules: Rules, instant: datetime) -> bool:
+    wall = rules.local(instant)
+    return wall.minute % rules.grid_minutes == 0 and wall.second == wall.microsecond == 0
+
+
+def _legal_duration(rules: Rules, starts_at: datetime, ends_at: datetime) -> timedelta:
+    wanted = (_utc(ends_at) - _utc(starts_at)) / timedelta(minutes=1)
+    grid = rules.grid_minutes
+    shortest = -(-rules.min_minutes // grid) * grid
+    longest = max(rules.max_minutes // grid * grid, shortest)
+    return timedelta(minutes=min(max(-(-wanted // grid) * grid, shortest), longest))
+
+
+def _utc(instant: datetime) -> datetime:
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:  # the first and last hours of the calendar have no UTC everywhere
+        edge = datetime.max.replace(tzinfo=UTC)
+        return edge if instant.year > 1 else datetime.min.replace(tzinfo=UTC)
