@@ -448,14 +448,13 @@ def _check_version(cluster: Cluster) -> None:
 def _left_by_a_starter(cluster: Cluster) -> bool:
     """Whether a starter that died left us a server that is on its way up.
 
-    Removes a postmaster.pid whose number now belongs to somebody else, which PostgreSQL would
-    take for a running server. Raises EmbeddedError for a server of our folder that stays deaf.
+    Removes the lock files of a server that died: PostgreSQL would take them seriously when their
+    number now belongs to somebody else, or to a zombie. Raises EmbeddedError for a server of our
+    folder that stays deaf.
     """
     pid = _recorded_pid(cluster)
-    if pid is None:
-        return False
     deadline = time.monotonic() + ORPHAN_SECONDS
-    while _works_in(cluster, pid):
+    while pid is not None and _works_in(cluster, pid):
         if server_pid(cluster) is not None:
             return True
         if time.monotonic() > deadline:
@@ -465,6 +464,7 @@ def _left_by_a_starter(cluster: Cluster) -> bool:
             )
         time.sleep(0.05)
     (cluster.folder / "postmaster.pid").unlink(missing_ok=True)
+    cluster.socket.with_name(f"{cluster.socket.name}.lock").unlink(missing_ok=True)
     return False
 
 
