@@ -1,0 +1,91 @@
+"""The one extension point: what an app tells the runtime about its agent.
+
+Everything but `build_graph` is a pure function of the agent's state, so that edges and the audit
+app can show, mask and edit it without knowing the app.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.graph import StateGraph
+
+from agentruntime.exceptions import UnknownAgent
+
+State = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """People's words for one node of the graph, by language."""
+
+    node: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """One message as an agent's `classify` and graph see it; `at` is ISO 8601 with zone."""
+
+    id: int
+    at: str
+    text: str = ""
+    value: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSpec:
+    """An agent.
+
+    build_graph: the graph, not compiled; its input channel `said` takes `{"messages": [...]}`,
+        its questions are `interrupt({"kind", "message", "data"})`.
+    classify: what a message is (`correction`, `new_request`, ...), given the thread's summary.
+    describe: a state as people see it: `phase`, `slots`, `title` and whatever the portal shows.
+    redact: the state with personal words masked.
+    phrase: a structured answer in a person's words, for the transcript, by language.
+    editable_fields: names of what a fork may change.
+    point_of_no_return: names of nodes after whose start a run is not stopped for a correction.
+    effect_nodes: nodes that act outside the state.
+    greeting: the first words of a thread, by language.
+    """
+
+    name: str
+    build_graph: Callable[[], "StateGraph[Any, Any, Any, Any]"]
+    classify: Callable[[Said, Mapping[str, Any]], str]
+    describe: Callable[[State], dict[str, Any]]
+    redact: Callable[[State], dict[str, Any]]
+    phrase: Callable[[Mapping[str, Any], str], str]
+    steps: Sequence[Step] = ()
+    editable_fields: Sequence[str] = ()
+    point_of_no_return: frozenset[str] = frozenset()
+    effect_nodes: frozenset[str] = frozenset()
+    version: int = 1
+    greeting: Mapping[str, str] = field(default_factory=dict)
+
+    def step(self, node: str, language: str) -> tuple[str, int, int]:
+        """`(label, position from 1, number of steps)` of a node; 0 for one without words."""
+        for index, step in enumerate(self.steps):
+            if step.node == node:
+                return step.labels.get(language, node), index + 1, len(self.steps)
+        return node, 0, len(self.steps)
+
+
+_agents: dict[str, AgentSpec] = {}
+
+
+def register(spec: AgentSpec) -> None:
+    """Make an agent known to this process; called once, when its app is ready."""
+    _agents[spec.name] = spec
+
+
+def get_agent(name: str) -> AgentSpec:
+    """The agent of that name. Raises UnknownAgent."""
+    try:
+        return _agents[name]
+    except KeyError:
+        raise UnknownAgent(name) from None
+
+
+def all_agents() -> list[AgentSpec]:
+    """Every registered agent, by name."""
+    return [_agents[name] for name in sorted(_agents)]

@@ -1,0 +1,1 @@
+"""Doors: authenticate, decode, delegate, encode. No rule lives here."""

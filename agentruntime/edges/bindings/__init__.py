@@ -1,0 +1,1 @@
+"""Pure translations between the runtime's events and the frames of one protocol."""

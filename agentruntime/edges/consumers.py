@@ -1,0 +1,198 @@
+"""The WebSocket door: authenticate, decode, delegate, encode.
+
+Handlers only validate, store and hand over; a run belongs to the runtime, not to the socket. A bad
+frame never ends a session, an exception in a handler is answered with an error frame.
+"""
+
+import asyncio
+import json
+import logging
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from channels.consumer import get_handler_name
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from agentruntime.agents import get_agent
+from agentruntime.edges import sessions
+from agentruntime.edges.bindings import simple
+from agentruntime.edges.decoder import decode
+from agentruntime.edges.follower import Follower
+from agentruntime.edges.rates import TokenBucket
+from agentruntime.events import unpack
+from agentruntime.exceptions import BadFrame, RuntimeFault, StaleAnswer, UnknownAgent
+from agentruntime.operations.host import get_host
+from agentruntime.orchestration.delivery import group_of
+from agentruntime.persistence.store import NewMessage
+
+log = logging.getLogger(__name__)
+
+PROTOCOL = "simple.v1"
+INIT_SECONDS = 10.0
+STRIKES = 3
+CLOSE_BROKEN, CLOSE_SIGNED_OUT, CLOSE_NOT_ALLOWED, CLOSE_TIMEOUT = 4400, 4401, 4403, 4408
+
+
+class AgentConsumer(AsyncWebsocketConsumer):
+    """One socket on one agent; follows one thread after `init`."""
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """As Channels does, without its hop through the ORM thread: no handler uses it."""
+        handler = getattr(self, get_handler_name(message), None)
+        if handler is None:
+            raise ValueError(f"no handler for {message['type']}")
+        await handler(message)
+
+    async def connect(self) -> None:
+        self.follower: Follower | None = None
+        self.strikes = 0
+        self.bucket = TokenBucket()
+        self.language = sessions.language_of(self.scope)
+        self.seen_signed_in = time.monotonic()
+        offered = self.scope.get("subprotocols") or []
+        await self.accept(subprotocol=PROTOCOL if PROTOCOL in offered else None)
+        try:
+            self.spec = get_agent(self.scope["url_route"]["kwargs"]["agent"])
+        except UnknownAgent:
+            await self.close(code=CLOSE_NOT_ALLOWED)
+            return
+        if not self.scope["user"].is_authenticated:
+            await self.close(code=CLOSE_SIGNED_OUT)
+            return
+        self.deadline = asyncio.get_running_loop().call_later(
+            INIT_SECONDS, lambda: asyncio.ensure_future(self.close(code=CLOSE_TIMEOUT))
+        )
+
+    async def disconnect(self, code: int) -> None:
+        if deadline := getattr(self, "deadline", None):
+            deadline.cancel()
+        if self.follower is not None:
+            group = group_of(self.follower.thread.id)
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        try:
+            if not self.bucket.take():
+                raise BadFrame("too many frames", code="too_fast")
+            request = simple.read(decode(text_data or ""))
+            if not await self._signed_in():
+                return
+            if self.follower is None and not isinstance(request, simple.Init | simple.Ping):
+                raise BadFrame("init first", code="not_initialised")
+            self.strikes = 0
+            await self._handle(request)
+        except BadFrame as error:
+            await self._strike(error)
+        except RuntimeFault as error:
+            await self._refuse(error)
+        except Exception:
+            log.exception("frame_failed")
+            await self._refuse(RuntimeFault())
+
+    async def thread_event(self, message: dict[str, Any]) -> None:
+        """An event of the followed thread, from whichever process runs it."""
+        event = unpack(message["event"])
+        if event is None or self.follower is None or event.thread != self.follower.thread.id:
+            return
+        frames = self.follower.frames(event)
+        if frames is None:
+            await self._picture()
+            return
+        for frame in frames:
+            await self._send(frame)
+
+    async def _handle(self, request: simple.Request) -> None:
+        if isinstance(request, simple.Ping):
+            await self._send(simple.pong(datetime.now(UTC).isoformat()))
+        elif isinstance(request, simple.Init):
+            await self._init(request)
+        elif isinstance(request, simple.Say):
+            await self._say(request)
+        elif isinstance(request, simple.Stop) and self.follower is not None:
+            get_host().stop_run(self.follower.thread.id)
+        else:
+            await self._picture()
+
+    async def _init(self, request: simple.Init) -> None:
+        self.deadline.cancel()
+        thread = await sessions.open_thread(
+            self.scope["user"],
+            request.session_id,
+            agent=self.spec.name,
+            language=self.language,
+        )
+        if self.follower is not None:
+            await self.channel_layer.group_discard(
+                group_of(self.follower.thread.id), self.channel_name
+            )
+        self.follower = Follower(spec=self.spec, language=self.language, thread=thread)
+        await self.channel_layer.group_add(group_of(thread.id), self.channel_name)
+        await self._picture()
+
+    async def _say(self, request: simple.Say) -> None:
+        follower = self.follower
+        if follower is None:
+            return
+        is_answer = request.value is not None
+        text = request.text
+        if request.value is not None:
+            text = self.spec.phrase(request.value, self.language)
+        if request.id:
+            follower.own_ids.add(request.id)
+        receipt = await get_host().accept(
+            NewMessage(
+                thread=follower.thread.id,
+                client_id=request.id,
+                kind="answer" if is_answer else "text",
+                text=text,
+                data=request.value or {},
+                interrupt_id=request.interrupt_id,
+            ),
+            seen=follower.thread,
+        )
+        await self._send(simple.accepted(request.id, receipt.action))
+
+    async def _picture(self) -> None:
+        follower = self.follower
+        found = await get_host().snapshot(follower.thread.id) if follower else None
+        if follower is None or found is None:
+            return
+        thread, messages = found
+        step = get_host().step_of(thread.id)
+        for frame in follower.picture(thread, messages, step):
+            await self._send(frame)
+
+    async def _signed_in(self) -> bool:
+        """Look again whether the session still holds; closes the socket when it does not."""
+        if time.monotonic() - self.seen_signed_in > sessions.RECHECK_SECONDS:
+            self.seen_signed_in = time.monotonic()
+            if not await sessions.still_signed_in(self.scope):
+                await self.close(code=CLOSE_SIGNED_OUT)
+                return False
+        return True
+
+    async def _strike(self, error: BadFrame) -> None:
+        self.strikes += 1
+        await self._refuse(error)
+        if self.strikes >= STRIKES:
+            await self.close(code=CLOSE_BROKEN)
+
+    async def _refuse(self, error: RuntimeFault) -> None:
+        await self._send(simple.error(error.code, language=self.language, retry=error.retry))
+        if isinstance(error, StaleAnswer) and self.follower is not None:
+            for frame in self.follower.question():
+                await self._send(frame)
+
+    async def _send(self, frame: simple.Frame) -> None:
+        if self.follower is not None:
+            frame = {"session_id": self.follower.thread.id, **frame}
+        await self.send(text_data=json.dumps(frame, ensure_ascii=False))
+
+
+class NoSuchSocket(AsyncWebsocketConsumer):
+    """Every other WebSocket path: a close code instead of a traceback."""
+
+    async def connect(self) -> None:
+        await self.accept()
+        await self.close(code=4404)

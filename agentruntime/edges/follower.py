@@ -1,0 +1,122 @@
+"""One socket's view of its thread: which events are news, which frames follow from them.
+
+Events are a fast path and may be lost or late: one of an old run is dropped, a gap asks for the
+whole picture (`resync`). No socket, no database here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from agentruntime.agents import AgentSpec
+from agentruntime.edges.bindings import simple
+from agentruntime.events import (
+    Event,
+    MessageStored,
+    NoticeGiven,
+    RunFailed,
+    RunStarted,
+    StepStarted,
+    ThreadChanged,
+)
+from agentruntime.persistence.store import MessageView, ThreadView
+
+
+class Follower:
+    """thread: as this socket last showed it."""
+
+    def __init__(self, *, spec: AgentSpec, language: str, thread: ThreadView) -> None:
+        self.spec = spec
+        self.language = language
+        self.thread = thread
+        self.own_ids: set[str] = set()
+        self._n = 0
+        self._run_version = 0
+
+    def picture(
+        self,
+        thread: ThreadView,
+        messages: Sequence[MessageView],
+        step: tuple[int, str] | None,
+    ) -> list[simple.Frame]:
+        """The frames that draw the whole thread anew; events go on from there."""
+        self.thread = thread
+        frames = [simple.welcome(thread, messages, spec=self.spec, language=self.language)]
+        if thread.status == "running":
+            self._run_version = thread.run_version
+            node = step[1] if step else ""
+            frames.append(simple.progress(node, spec=self.spec, language=self.language))
+        elif thread.interrupt is not None:
+            frames.append(simple.interrupt(thread.interrupt, thread.summary))
+        return [self._stamped(frame) for frame in frames]
+
+    def question(self) -> list[simple.Frame]:
+        """The open question again, if there is one and nobody is answering it."""
+        if self.thread.interrupt is None or self.thread.status == "running":
+            return []
+        return [self._stamped(simple.interrupt(self.thread.interrupt, self.thread.summary))]
+
+    def frames(self, event: Event) -> list[simple.Frame] | None:
+        """What to send for an event; None asks for the whole picture."""
+        if isinstance(event, MessageStored):
+            return self._said(event)
+        if event.version < self.thread.run_version:
+            return []
+        if isinstance(event, ThreadChanged):
+            return self._changed(event)
+        if event.turn > self.thread.turn:
+            return None
+        if event.turn < self.thread.turn:
+            return []
+        self._run_version, self._n = event.version, event.n
+        if isinstance(event, RunStarted):
+            self.thread = replace(self.thread, status="running", run_version=event.version)
+            return []
+        return [self._stamped(frame) for frame in self._of_run(event)]
+
+    def _of_run(self, event: Event) -> list[simple.Frame]:
+        if isinstance(event, StepStarted):
+            return [simple.progress(event.step, spec=self.spec, language=self.language)]
+        if isinstance(event, NoticeGiven):
+            return [simple.notice(event.code, language=self.language)]
+        if isinstance(event, RunFailed):
+            return [simple.error(event.code, language=self.language, retry=event.retry)]
+        return []
+
+    def _said(self, event: MessageStored) -> list[simple.Frame]:
+        client_id = event.message.get("client_id")
+        if client_id in self.own_ids:
+            self.own_ids.discard(client_id)
+            return []
+        return [self._stamped(simple.said(event.message))]
+
+    def _changed(self, event: ThreadChanged) -> list[simple.Frame] | None:
+        if event.turn <= self.thread.turn:
+            return []
+        if event.turn > self.thread.turn + 1:
+            return None
+        self._n = event.n
+        self.thread = replace(
+            self.thread,
+            status=event.status,
+            run_version=event.version,
+            turn=event.turn,
+            interrupt=event.interrupt,
+            summary=event.summary,
+        )
+        frames = [
+            simple.complete(message, event.summary)
+            for message in event.messages
+            if message["kind"] in {"complete", "text"}
+        ]
+        if event.interrupt is not None:
+            frames.append(simple.interrupt(event.interrupt, event.summary))
+        stamped = [self._stamped(frame) for frame in frames]
+        self._run_version = 0
+        return stamped
+
+    def _stamped(self, frame: simple.Frame) -> simple.Frame:
+        stamp: dict[str, Any] = {"session_id": self.thread.id}
+        if self._run_version:
+            stamp |= {"run": self._run_version, "seq": self._n}
+        return {**frame, **stamp}

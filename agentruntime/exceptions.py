@@ -1,0 +1,92 @@
+"""What can go wrong in the runtime: one tree, each with a stable code and its data.
+
+Edges map codes to people's text, HTTP status and close codes. Imports nothing of the project.
+"""
+
+
+class RuntimeFault(Exception):
+    """The runtime could not do what was asked."""
+
+    code = "internal"
+    retry = True
+
+
+class BadFrame(RuntimeFault):
+    """A frame is not the JSON object the protocol asks for."""
+
+    code = "bad_json"
+    retry = False
+
+    def __init__(self, why: str, *, code: str = "bad_json") -> None:
+        super().__init__(why)
+        self.code = code
+
+
+class ThreadNotFound(RuntimeFault):
+    """There is no such thread for this person; a foreign one looks just the same."""
+
+    code = "not_found"
+    retry = False
+
+
+class ThreadArchived(RuntimeFault):
+    """The thread is closed; a new one has to be started."""
+
+    code = "archived"
+    retry = False
+
+
+class StaleAnswer(RuntimeFault):
+    """The answer is to a question that is no longer open."""
+
+    code = "stale_answer"
+    retry = False
+
+
+class InboxFull(RuntimeFault):
+    """Too many messages of this thread wait to be read."""
+
+    code = "busy"
+
+
+class RunSuperseded(RuntimeFault):
+    """The run lost its thread: a newer run version holds it."""
+
+    code = "conflict"
+
+
+class RunTimedOut(RuntimeFault):
+    """The run took longer than a run may."""
+
+    code = "timeout"
+
+
+class StorageUnavailable(RuntimeFault):
+    """The database did not answer; nothing was stored."""
+
+    code = "upstream"
+
+
+class UnsaveableState(RuntimeFault):
+    """A node returned a value that a checkpoint cannot hold."""
+
+    code = "internal"
+    retry = False
+
+    def __init__(self, key: str, why: str) -> None:
+        super().__init__(f"state key {key}: {why}")
+        self.key = key
+
+
+class UnknownAgent(RuntimeFault):
+    """No agent of that name is registered."""
+
+    code = "not_found"
+    retry = False
+
+
+class WritesForbidden(RuntimeFault):
+    """A sandbox run tried to write outside its state."""
+
+    code = "internal"
+    retry = False

@@ -1,0 +1,1 @@
+"""One run of a graph: stream in, events out, one commit at the end."""

@@ -1,0 +1,249 @@
+"""One run of a graph: the thread's unread messages in, events out, one commit at the end."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Protocol
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from agentruntime.agents import AgentSpec
+from agentruntime.events import Event, NoticeGiven, RunStarted, StepStarted, ThreadChanged
+from agentruntime.execution.context import RunContext
+from agentruntime.execution.turns import TurnInput, turn_input
+from agentruntime.persistence import store
+from agentruntime.persistence.pools import Pool
+from agentruntime.persistence.saver import TurnSaver
+from agentruntime.persistence.store import Claim, Committed, Flushed, MessageView, TurnCommit
+
+log = logging.getLogger(__name__)
+
+MODES = ["tasks", "updates", "custom"]
+RECURSION_LIMIT = 50
+
+
+class Graph(Protocol):
+    """The part of a compiled LangGraph graph that is used here."""
+
+    def copy(self, update: dict[str, Any]) -> Any: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """flush_after: seconds after which a run also saves at super-step boundaries."""
+
+    flush_after: float
+    clock: Callable[[], datetime]
+
+
+class Run:
+    """One run under its claim. `publish` takes the events; it neither waits nor fails."""
+
+    steps_shown: ClassVar[frozenset[str]] = frozenset({"__start__"})
+
+    def __init__(
+        self,
+        claim: Claim,
+        *,
+        pool: Pool,
+        spec: AgentSpec,
+        graph: Graph,
+        settings: RunSettings,
+        publish: Callable[[Event], None],
+    ) -> None:
+        self.claim = claim
+        self.spec = spec
+        self.input = turn_input(claim.thread.interrupt, _pending(claim))
+        self.context = RunContext(
+            lease=claim.lease,
+            owner_id=claim.thread.owner_id,
+            language=claim.thread.language,
+            clock=settings.clock,
+            messages=self.input.messages,
+            said=[dict(item) for item in claim.flushed.said] if claim.flushed else [],
+        )
+        self.saver = TurnSaver(pool, turn=True, head=claim.head)
+        self.steps: list[dict[str, Any]] = []
+        self.step = ""
+        self._pool = pool
+        self._graph = graph
+        self._settings = settings
+        self._publish = publish
+        self._n = 0
+        self._interrupts: list[Any] = []
+        self._started = time.monotonic()
+
+    async def execute(self) -> Committed:
+        """Run the graph to its next wait and commit the turn.
+
+        Raises RunSuperseded when the lease was lost, StorageUnavailable, and whatever a node
+        raises; in every case nothing of the turn is written.
+        """
+        self.tell(RunStarted, kind=self.claim.kind)
+        if self.claim.kind == "recovery":
+            self.tell(NoticeGiven, code="recovering")
+        if self.input.messages:
+            await self._stream()
+        self.context.ensure_current()
+        return await self._commit()
+
+    def tell(self, kind: type[Event], **data: Any) -> None:
+        """Number an event of this run and hand it to whoever follows."""
+        self._n += 1
+        self._publish(
+            kind(
+                thread=self.claim.lease.thread,
+                version=self.claim.lease.version,
+                n=self._n,
+                turn=self.claim.thread.turn,
+                **data,
+            )
+        )
+
+    async def _stream(self) -> None:
+        graph = self._graph.copy({"checkpointer": self.saver})
+        stream = graph.astream(
+            _graph_input(self.input, self.claim),
+            self._config(),
+            context=self.context,
+            stream_mode=MODES,
+            version="v2",
+            durability="sync",
+        )
+        async for part in stream:
+            self._take(part)
+            if time.monotonic() - self._started > self._settings.flush_after:
+                await self._flush()
+
+    def _config(self) -> RunnableConfig:
+        lease = self.claim.lease
+        return {
+            "configurable": {"thread_id": lease.thread, "__pregel_strict_resume": True},
+            "metadata": {"run": str(lease.run), "run_version": lease.version},
+            "recursion_limit": RECURSION_LIMIT,
+        }
+
+    def _take(self, part: Mapping[str, Any]) -> None:
+        data = part["data"]
+        if part["type"] == "tasks":
+            if "triggers" in data:
+                self._step_started(data["name"])
+            else:
+                self._step_ended(data["name"])
+        elif part["type"] == "updates":
+            self._interrupts.extend(data.get("__interrupt__", ()))
+        elif part["type"] == "custom" and isinstance(data, dict) and "notice" in data:
+            self.tell(NoticeGiven, code=str(data["notice"]))
+
+    def _step_started(self, node: str) -> None:
+        self.step = node
+        self.steps.append({"node": node, "at": round(time.monotonic() - self._started, 4)})
+        if self.spec.step(node, "en")[1]:
+            self.tell(StepStarted, step=node)
+
+    def _step_ended(self, node: str) -> None:
+        for step in reversed(self.steps):
+            if step["node"] == node and "took" not in step:
+                step["took"] = round(time.monotonic() - self._started - step["at"], 4)
+                break
+
+    async def _flush(self) -> None:
+        rows = self.saver.take()
+        newest = self.saver.newest
+        if newest is None or not (rows.encoded or rows.writes):
+            return
+        flushed = Flushed(
+            head=newest.config["configurable"]["checkpoint_id"],
+            consumed=self.input.consumed,
+            said=list(self.context.said),
+        )
+        await store.flush(self._pool, self.claim.lease, rows, flushed)
+
+    async def _commit(self) -> Committed:
+        thread, newest = self.claim.thread, self.saver.newest
+        interrupt = self._open_question()
+        summary = thread.summary
+        if newest is not None:
+            summary = self.spec.describe(newest.checkpoint["channel_values"])
+        said = list(self.context.said)
+        if interrupt is not None and interrupt != thread.interrupt:
+            said.append(
+                {
+                    "kind": interrupt["kind"],
+                    "text": interrupt["message"],
+                    "data": interrupt["data"],
+                    "interrupt_id": interrupt["id"],
+                }
+            )
+        status = "idle" if interrupt is None else "waiting"
+        committed = await store.commit_turn(
+            self._pool,
+            TurnCommit(
+                lease=self.claim.lease,
+                rows=self.saver.take(),
+                status=status,
+                run_status="done" if interrupt is None else "waiting",
+                head=newest.config["configurable"]["checkpoint_id"] if newest else "",
+                interrupt=interrupt,
+                summary=summary,
+                title=str(summary.get("title") or thread.title),
+                language=str(summary.get("language") or thread.language),
+                agent_version=self.spec.version,
+                consumed=self.input.consumed,
+                refused=self.input.refused,
+                said=said,
+                steps=self.steps,
+            ),
+        )
+        self.told_turn(committed, status=status, interrupt=interrupt, summary=summary)
+        return committed
+
+    def _open_question(self) -> dict[str, Any] | None:
+        """The question the graph stopped at; the old one when nothing was run."""
+        if not self.input.messages:
+            return self.claim.thread.interrupt
+        if not self._interrupts:
+            return None
+        asked = self._interrupts[-1]
+        return {"id": asked.id, **asked.value}
+
+    def told_turn(
+        self,
+        committed: Committed,
+        *,
+        status: str,
+        interrupt: dict[str, Any] | None,
+        summary: dict[str, Any],
+    ) -> None:
+        """Tell the followers what a commit changed; it bears the turn it made."""
+        self._n += 1
+        self._publish(
+            ThreadChanged(
+                thread=self.claim.lease.thread,
+                version=self.claim.lease.version,
+                n=self._n,
+                turn=committed.turn,
+                status=status,
+                interrupt=interrupt,
+                summary=summary,
+                messages=committed.said,
+            )
+        )
+
+
+def _pending(claim: Claim) -> Sequence[MessageView]:
+    """The unread messages; for a run that goes on from a flush only those it answers."""
+    if claim.flushed is None:
+        return claim.pending
+    return [message for message in claim.pending if message.id in claim.flushed.consumed]
+
+
+def _graph_input(taken: TurnInput, claim: Claim) -> Any:
+    if claim.flushed is not None:
+        return None
+    if taken.interrupt is None:
+        return {"said": taken.value}
+    return Command(resume={taken.interrupt: taken.value})

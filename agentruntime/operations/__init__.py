@@ -1,0 +1,1 @@
+"""What one server process owns and how its health is judged."""

@@ -1,0 +1,244 @@
+"""What one server process owns: the pool, the compiled graphs, its drivers and its leases.
+
+Opened in the server's own event loop, closed by its drain. There is one at a time in a process.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from agentruntime.agents import all_agents, get_agent
+from agentruntime.events import MessageStored
+from agentruntime.exceptions import StorageUnavailable
+from agentruntime.execution.runner import Graph, RunSettings
+from agentruntime.orchestration import inbox
+from agentruntime.orchestration.delivery import Outlet, send
+from agentruntime.orchestration.driver import ThreadDriver
+from agentruntime.orchestration.inbox import Receipt
+from agentruntime.orchestration.leases import LeaseKeeper
+from agentruntime.persistence import store
+from agentruntime.persistence.pools import Pool, open_pool
+from agentruntime.persistence.store import Claim, MessageView, NewMessage, ThreadView
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSettings:
+    """Seconds, all of them; see the settings table in README.md."""
+
+    lease_seconds: float = 12.0
+    beat_seconds: float = 3.0
+    flush_after_seconds: float = 5.0
+    run_seconds: float = 120.0
+    drain_seconds: float = 8.0
+
+
+def worker_id() -> str:
+    """A name no other process has or had: host, process id and chance, under 50 characters."""
+    return f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class RuntimeHost:
+    """Runs threads for this process. `start` before use, `drain` and `stop` at the end."""
+
+    def __init__(
+        self, settings: HostSettings, *, clock: Callable[[], datetime] = _now
+    ) -> None:
+        self.settings = settings
+        self.worker = worker_id()
+        self.draining = False
+        self._clock = clock
+        self._drivers: dict[str, ThreadDriver] = {}
+        self._graphs: dict[str, Graph] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._pool: Pool | None = None
+        self._leases: LeaseKeeper | None = None
+
+    @property
+    def pool(self) -> Pool:
+        """The hot path's connections. Raises StorageUnavailable before `start`."""
+        if self._pool is None:
+            raise StorageUnavailable("the runtime is not started")
+        return self._pool
+
+    @property
+    def leases(self) -> LeaseKeeper:
+        if self._leases is None:
+            raise StorageUnavailable("the runtime is not started")
+        return self._leases
+
+    async def start(self) -> None:
+        """Open the pool, compile the graphs, begin to renew leases and to look for work."""
+        self._graphs = {spec.name: spec.build_graph().compile() for spec in all_agents()}
+        self._pool = await open_pool(worker=self.worker)
+        self._leases = LeaseKeeper(
+            self._pool,
+            worker=self.worker,
+            seconds=self.settings.lease_seconds,
+            beat=self.settings.beat_seconds,
+        )
+        self._own(self._leases.keep(), "renew leases")
+        self._own(self._attend(), "look for unattended threads")
+        log.info("worker_started worker=%s", self.worker)
+
+    async def drain(self) -> None:
+        """Take no new work; let runs end within the drain time, then stop them."""
+        self.draining = True
+        tasks = [task for driver in self._drivers.values() if (task := driver.task)]
+        if tasks:
+            await asyncio.wait(tasks, timeout=self.settings.drain_seconds / 2)
+        for driver in list(self._drivers.values()):
+            driver.stop()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self.settings.drain_seconds / 2)
+        log.info("worker_drained worker=%s left=%d", self.worker, len(self._drivers))
+
+    async def stop(self) -> None:
+        """End every task and close the pool."""
+        self.draining = True
+        for driver in list(self._drivers.values()):
+            driver.stop()
+        owned = [task for task in self._tasks if not task.done()]
+        owned += [t for d in self._drivers.values() if (t := d.task) and not t.done()]
+        for task in owned:
+            task.cancel()
+        if owned:
+            await asyncio.wait(owned, timeout=2)
+        if self._pool is not None:
+            await self._pool.close(timeout=2)
+            self._pool = None
+
+    async def accept(self, message: NewMessage, *, seen: ThreadView) -> Receipt:
+        """Store what a person said and set its thread going (see `inbox.accept`)."""
+        receipt = await inbox.accept(
+            self.pool,
+            message,
+            seen=seen,
+            worker=self.worker,
+            lease=self.leases.duration,
+            accepting=not self.draining,
+        )
+        if receipt.claim is not None:
+            self.drive(receipt.claim)
+        if not receipt.repeated:
+            await send(_stored(message, receipt))
+        return receipt
+
+    def drive(self, claim: Claim) -> None:
+        """Run a claimed thread in this process until its inbox is empty."""
+        spec = get_agent(claim.thread.agent)
+        driver = ThreadDriver(
+            claim,
+            pool=self.pool,
+            leases=self.leases,
+            spec=spec,
+            graph=self._graphs[spec.name],
+            settings=RunSettings(
+                flush_after=self.settings.flush_after_seconds, clock=self._clock
+            ),
+            run_seconds=self.settings.run_seconds,
+            followers=Outlet(),
+        )
+        self._drivers[driver.thread] = driver
+        driver.start(self._driver_ended)
+
+    def step_of(self, thread: str) -> tuple[int, str] | None:
+        """`(run version, node)` of the thread's run, if this process runs it."""
+        driver = self._drivers.get(thread)
+        return driver.step if driver else None
+
+    def stop_run(self, thread: str) -> bool:
+        """Stop the thread's run if this process runs it; its messages are read no more."""
+        driver = self._drivers.get(thread)
+        if driver is None:
+            return False
+        driver.stop()
+        return True
+
+    async def snapshot(self, thread: str) -> tuple[ThreadView, list[MessageView]] | None:
+        """The committed thread and its transcript."""
+        return await store.snapshot(self.pool, thread)
+
+    def _driver_ended(self, driver: ThreadDriver) -> None:
+        if self._drivers.get(driver.thread) is driver:
+            del self._drivers[driver.thread]
+        task = driver.task
+        if task is not None and not task.cancelled() and (error := task.exception()):
+            log.error("driver_failed thread=%s", driver.thread, exc_info=error)
+
+    async def _attend(self) -> None:
+        """Take over threads whose messages nobody reads: at once, then every beat."""
+        while True:
+            try:
+                await self.attend()
+            except StorageUnavailable as error:
+                log.warning("unattended_not_read error=%s", error)
+            await asyncio.sleep(self.settings.beat_seconds)
+
+    async def attend(self) -> None:
+        """One look for unattended threads; each that can be claimed is driven here."""
+        if self.draining:
+            return
+        for thread in await store.unattended(self.pool, lease=self.leases.duration):
+            if thread in self._drivers:
+                continue
+            claim = await self.leases.claim(thread)
+            if claim is not None:
+                log.info("thread_taken thread=%s kind=%s", thread, claim.kind)
+                self.drive(claim)
+
+    def _own(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._task_ended)
+
+    def _task_ended(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("task_failed name=%s", task.get_name(), exc_info=error)
+
+
+def _stored(message: NewMessage, receipt: Receipt) -> MessageStored:
+    thread = receipt.thread
+    return MessageStored(
+        thread=thread.id,
+        version=thread.run_version,
+        n=0,
+        turn=thread.turn,
+        message={
+            "id": receipt.message_id,
+            "client_id": message.client_id,
+            "kind": message.kind,
+            "text": message.text,
+            "data": dict(message.data),
+            "interrupt_id": message.interrupt_id,
+            "created_at": _now().isoformat(),
+        },
+    )
+
+
+_current: RuntimeHost | None = None
+
+
+def set_host(host: RuntimeHost | None) -> None:
+    """Make a started host the one that this process's edges use."""
+    global _current  # noqa: PLW0603 - one per process is what a host is
+    _current = host
+
+
+def get_host() -> RuntimeHost:
+    """This process's host. Raises StorageUnavailable when there is none."""
+    if _current is None:
+        raise StorageUnavailable("this process runs no threads")
+    return _current

@@ -1,0 +1,1 @@
+"""What a message does: accept it, decide, drive the thread under its lease."""

@@ -1,0 +1,1 @@
+"""Where the runtime's rows are read and written. Imports no layer above it."""

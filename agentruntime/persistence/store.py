@@ -1,0 +1,405 @@
+"""Every statement of the hot path, as functions over the async pool.
+
+The models describe the same tables for the admin and the migrations. One call is one round trip
+and one transaction. Raises StorageUnavailable when the database does not answer.
+"""
+
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+from psycopg_pool import PoolTimeout
+
+from agentruntime.exceptions import RunSuperseded, StorageUnavailable
+from agentruntime.models import uuid7
+from agentruntime.persistence import statements as sql
+from agentruntime.persistence.pools import Pool
+from agentruntime.persistence.saver import TurnRows
+
+TRANSCRIPT = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThreadView:
+    """A thread as it was committed: what policies decide on and followers are shown."""
+
+    id: str
+    agent: str
+    owner_id: int
+    language: str
+    status: str
+    run_version: int
+    lease_owner: str | None
+    turn: int
+    head: str
+    interrupt: dict[str, Any] | None
+    summary: dict[str, Any]
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageView:
+    """A stored message. kind: `text` or `answer` from people, a card's kind from the agent."""
+
+    id: int
+    role: str
+    kind: str
+    text: str
+    data: dict[str, Any]
+    interrupt_id: str
+    client_id: str | None
+    created_at: datetime
+    status: str = "pending"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewMessage:
+    """What a person said, before it is stored."""
+
+    thread: str
+    client_id: str | None
+    kind: str
+    text: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    interrupt_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """A worker's right to run a thread under one run version."""
+
+    thread: str
+    version: int
+    worker: str
+    run: uuid.UUID
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flushed:
+    """How far a long run was saved: its checkpoint, the messages it answers, what it said."""
+
+    head: str
+    consumed: Sequence[int]
+    said: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A lease, and what the run starts from: the thread, its unread messages, its head's row."""
+
+    lease: Lease
+    thread: ThreadView
+    pending: Sequence[MessageView]
+    head: DictRow | None
+    kind: str
+    attempt: int = 1
+    flushed: Flushed | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """The outcome of an accept: the thread as it is now, and what was stored, if it was.
+
+    `expected` is False when the thread had moved on: decide again. Stored nothing although
+    expected: a message with that client id is there already.
+    """
+
+    thread: ThreadView
+    expected: bool
+    message_id: int | None
+    message_at: datetime | None
+    claim: Claim | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnCommit:
+    """All that a turn changes, to be written in one fenced transaction."""
+
+    lease: Lease
+    rows: TurnRows
+    status: str
+    run_status: str
+    head: str
+    interrupt: dict[str, Any] | None
+    summary: dict[str, Any]
+    title: str
+    language: str
+    agent_version: int
+    consumed: Sequence[int]
+    refused: Sequence[int] = ()
+    said: Sequence[Mapping[str, Any]] = ()
+    steps: Sequence[Mapping[str, Any]] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Committed:
+    """turn: the thread's turn now; said: the agent's new messages; pending: more is unread."""
+
+    turn: int
+    said: list[dict[str, Any]]
+    pending: bool
+
+
+@asynccontextmanager
+async def _connection(pool: Pool) -> AsyncIterator[AsyncConnection[DictRow]]:
+    try:
+        async with pool.connection() as conn:
+            yield conn
+    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+        raise StorageUnavailable(type(error).__name__) from error
+
+
+_THREAD_FIELDS = tuple(ThreadView.__dataclass_fields__)
+
+
+def thread_view(row: Mapping[str, Any]) -> ThreadView:
+    """A row of the thread's columns as a view."""
+    return ThreadView(**{name: row[name] for name in _THREAD_FIELDS})
+
+
+def _message_view(row: Mapping[str, Any]) -> MessageView:
+    return MessageView(**row)
+
+
+async def accept(
+    pool: Pool,
+    message: NewMessage,
+    *,
+    seen: ThreadView,
+    classification: str,
+    rule: str,
+    claim_for: str | None,
+    lease: timedelta,
+) -> Accepted:
+    """Store a message if the thread is still as `seen`; with `claim_for` a worker, claim it too.
+
+    A claim comes with the unread messages and the head's checkpoint row, read in the same
+    transaction.
+    """
+    run = uuid7()
+    names = {
+        "thread": message.thread,
+        "turn": seen.turn,
+        "version": seen.run_version,
+        "status": seen.status,
+        "client_id": message.client_id,
+        "kind": message.kind,
+        "text": message.text,
+        "data": Jsonb(dict(message.data)),
+        "interrupt_id": message.interrupt_id,
+        "classification": classification,
+        "rule": rule,
+        "claim": claim_for is not None,
+        "worker": claim_for or "",
+        "lease": lease,
+        "run": run,
+    }
+    async with _connection(pool) as conn:
+        if claim_for is None:
+            row = await (await conn.execute(sql.ACCEPT, names)).fetchone()
+            pending: list[DictRow] = []
+            head = None
+        else:
+            async with conn.pipeline():
+                first = await conn.execute(sql.ACCEPT, names)
+                second = await conn.execute(sql.PENDING, {"thread": message.thread})
+                third = await conn.execute(
+                    sql.HEAD, {"thread": message.thread, "flushed": None}
+                )
+                row = await first.fetchone()
+                pending = await second.fetchall()
+                head = await third.fetchone()
+    if row is None:
+        raise StorageUnavailable("thread is gone")
+    thread = thread_view(row)
+    claim = None
+    if row["claimed_version"] is not None and claim_for is not None:
+        claim = Claim(
+            lease=Lease(
+                thread=thread.id, version=row["claimed_version"], worker=claim_for, run=run
+            ),
+            thread=thread,
+            pending=[_message_view(item) for item in pending],
+            head=head,
+            kind="start" if thread.interrupt is None else "resume",
+        )
+    return Accepted(
+        thread=thread,
+        expected=row["expected"],
+        message_id=row["message_id"],
+        message_at=row["message_at"],
+        claim=claim,
+    )
+
+
+async def stored_message(pool: Pool, *, thread: str, client_id: str) -> DictRow | None:
+    """The message of that client id (`id`, `classification`, `rule`, `created_at`), if any."""
+    async with _connection(pool) as conn:
+        names = {"thread": thread, "client_id": client_id}
+        return await (await conn.execute(sql.BY_CLIENT_ID, names)).fetchone()
+
+
+async def refuse(pool: Pool, message: NewMessage, *, classification: str, rule: str) -> None:
+    """Keep a refused message, so that the decision can be read later."""
+    async with _connection(pool) as conn:
+        await conn.execute(
+            sql.REFUSE,
+            {
+                "thread": message.thread,
+                "client_id": message.client_id,
+                "kind": message.kind,
+                "text": message.text,
+                "data": Jsonb(dict(message.data)),
+                "interrupt_id": message.interrupt_id,
+                "classification": classification,
+                "rule": rule,
+            },
+        )
+
+
+async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Claim | None:
+    """Take a thread that has unread messages and a free, expired or orphaned lease.
+
+    None when there is nothing to take, or a fenced write of its last owner is still in flight.
+    """
+    run = uuid7()
+    async with _connection(pool) as conn:
+        names = {"thread": thread, "worker": worker, "lease": lease, "run": run}
+        row = await (await conn.execute(sql.CLAIM, names)).fetchone()
+        if row is None:
+            return None
+        view = thread_view(row)
+        flushed = Flushed(**row["flushed"]) if row["flushed"] else None
+        async with conn.pipeline():
+            second = await conn.execute(sql.PENDING, {"thread": thread})
+            third = await conn.execute(
+                sql.HEAD, {"thread": thread, "flushed": flushed.head if flushed else None}
+            )
+            pending = await second.fetchall()
+            head = await third.fetchone()
+    return Claim(
+        lease=Lease(thread=thread, version=row["claimed_version"], worker=worker, run=run),
+        thread=view,
+        pending=[_message_view(item) for item in pending],
+        head=head,
+        kind=row["kind"],
+        attempt=row["attempt"],
+        flushed=flushed,
+    )
+
+
+async def unattended(pool: Pool, *, lease: timedelta, limit: int = 50) -> list[str]:
+    """Threads with unread messages that no living worker holds."""
+    async with _connection(pool) as conn:
+        rows = await (
+            await conn.execute(sql.UNATTENDED, {"lease": lease, "limit": limit})
+        ).fetchall()
+    return [row["id"] for row in rows]
+
+
+async def renew(
+    pool: Pool, *, worker: str, held: Sequence[Lease], lease: timedelta
+) -> set[tuple[str, int]]:
+    """Renew leases in one statement; the `(thread, version)` pairs still held."""
+    if not held:
+        return set()
+    names = {
+        "worker": worker,
+        "lease": lease,
+        "threads": [item.thread for item in held],
+        "versions": [item.version for item in held],
+    }
+    async with _connection(pool) as conn:
+        rows = await (await conn.execute(sql.RENEW, names)).fetchall()
+    return {(row["id"], row["run_version"]) for row in rows}
+
+
+async def release(pool: Pool, lease: Lease, *, status: str, error: str = "") -> None:
+    """Give a thread back with its messages unread; nothing when the lease is lost already."""
+    async with _connection(pool) as conn:
+        await conn.execute(
+            sql.RELEASE,
+            {
+                "thread": lease.thread,
+                "version": lease.version,
+                "worker": lease.worker,
+                "status": status,
+                "error": error[:500],
+            },
+        )
+
+
+def _fence(lease: Lease) -> dict[str, Any]:
+    return {"thread": lease.thread, "version": lease.version, "worker": lease.worker}
+
+
+async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
+    """Write a turn whole, or not at all.
+
+    Raises RunSuperseded, nothing written, when the run no longer holds its thread.
+    """
+    names = {
+        **_fence(turn.lease),
+        **turn.rows.parameters(),
+        "status": turn.status,
+        "run_status": turn.run_status,
+        "head": turn.head,
+        "interrupt": None if turn.interrupt is None else Jsonb(turn.interrupt),
+        "summary": Jsonb(turn.summary),
+        "title": turn.title[:120],
+        "language": turn.language,
+        "agent_version": turn.agent_version,
+        "consumed": list(turn.consumed),
+        "refused": list(turn.refused),
+        "said": Jsonb([dict(item) for item in turn.said]),
+        "steps": Jsonb([dict(item) for item in turn.steps]),
+        "error": turn.error[:500],
+    }
+    async with _connection(pool) as conn, conn.pipeline():
+        first = await conn.execute(sql.COMMIT, names)
+        second = await conn.execute(sql.HAS_PENDING, {"thread": turn.lease.thread})
+        row = await first.fetchone()
+        more = await second.fetchone()
+    if row is None:
+        raise RunSuperseded(turn.lease.thread)
+    return Committed(turn=row["turn"], said=row["said"], pending=bool(more and more["pending"]))
+
+
+async def flush(pool: Pool, lease: Lease, rows: TurnRows, flushed: Flushed) -> None:
+    """Write what a long run has so far. Raises RunSuperseded, nothing written."""
+    async with _connection(pool) as conn:
+        progress = Jsonb(
+            {
+                "head": flushed.head,
+                "consumed": list(flushed.consumed),
+                "said": [dict(item) for item in flushed.said],
+            }
+        )
+        names = {**_fence(lease), **rows.parameters(), "flushed": progress}
+        row = await (await conn.execute(sql.FLUSH, names)).fetchone()
+    if row is None:
+        raise RunSuperseded(lease.thread)
+
+
+async def snapshot(
+    pool: Pool, thread: str, *, limit: int = TRANSCRIPT
+) -> tuple[ThreadView, list[MessageView]] | None:
+    """The thread and its newest messages, oldest first, as of one moment."""
+    async with _connection(pool) as conn:
+        names = {"thread": thread, "limit": limit}
+        row = await (await conn.execute(sql.SNAPSHOT, names)).fetchone()
+    if row is None:
+        return None
+    messages = [
+        MessageView(**{**item, "created_at": datetime.fromisoformat(item["created_at"])})
+        for item in row["messages"]
+    ]
+    return thread_view(row), messages

@@ -1,0 +1,1 @@
+"""Reading, comparing, forking and replaying what was. Built by issue 4."""

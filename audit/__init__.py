@@ -1,0 +1,1 @@
+"""The admin side of checkpoints: what the agents knew, did and why."""

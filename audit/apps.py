@@ -1,0 +1,10 @@
+"""Django's handle on the audit app."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class AuditConfig(AppConfig):
+    name = "audit"
+    verbose_name = _("Agent audit")
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,163 @@
+"""The environment, read in one place: every setting a site engineer may turn.
+
+`SETTINGS` is the one table; README.md repeats it and the suite compares the two.
+Imports nothing of the project and nothing of Django.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _flag(text: str) -> bool:
+    if text.lower() in {"1", "true", "yes", "on"}:
+        return True
+    if text.lower() in {"0", "false", "no", "off", ""}:
+        return False
+    raise ValueError("use true or false")
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _path(text: str) -> Path:
+    path = Path(text).expanduser()
+    return path if path.is_absolute() else ROOT / path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One variable: its default as one would type it, how it is read, what it is for."""
+
+    name: str
+    default: str
+    read: Callable[[str], Any]
+    about: str
+
+
+class BadSetting(Exception):
+    """An environment variable has a value that cannot be read."""
+
+
+SETTINGS: dict[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(
+            name="DEBUG",
+            default="true",
+            read=_flag,
+            about="Demo mode: error pages with details, demo data allowed. Switch off in production.",
+        ),
+        Setting(
+            name="SECRET_KEY",
+            default="",
+            read=str,
+            about="Django's signing key. Required when DEBUG is off.",
+        ),
+        Setting(
+            name="DATABASE_URL",
+            default="",
+            read=str,
+            about="PostgreSQL 17 or newer. Empty: the embedded PostgreSQL in ROOMWISE_DATA.",
+        ),
+        Setting(
+            name="REDIS_URL",
+            default="",
+            read=str,
+            about="Redis for several processes. Empty: one process, in-memory channel layer.",
+        ),
+        Setting(
+            name="ROOMWISE_DATA",
+            default="var",
+            read=_path,
+            about="Where the embedded database and its log live; relative to the project.",
+        ),
+        Setting(
+            name="PORT", default="8000", read=int, about="Port the server listens on."
+        ),
+        Setting(
+            name="HOST",
+            default="127.0.0.1",
+            read=str,
+            about="Address the server listens on.",
+        ),
+        Setting(
+            name="ALLOWED_HOSTS",
+            default="localhost,127.0.0.1,[::1]",
+            read=_words,
+            about="Host names the portal answers to.",
+        ),
+        Setting(
+            name="ALLOWED_ORIGINS",
+            default="",
+            read=_words,
+            about="Origins, with scheme, that may open a WebSocket. Empty: http and https of every allowed host on this port.",
+        ),
+        Setting(
+            name="TIME_ZONE",
+            default="Asia/Shanghai",
+            read=str,
+            about="Zone pages are shown in; each site has its own for its rooms.",
+        ),
+        Setting(
+            name="ROOMWISE_LEASE_SECONDS",
+            default="12",
+            read=float,
+            about="How long a worker's right to run a thread lasts without renewal.",
+        ),
+        Setting(
+            name="ROOMWISE_BEAT_SECONDS",
+            default="3",
+            read=float,
+            about="How often leases are renewed and waiting work is looked for.",
+        ),
+        Setting(
+            name="ROOMWISE_FLUSH_AFTER",
+            default="5",
+            read=float,
+            about="A run longer than this many seconds also saves at super-step boundaries.",
+        ),
+        Setting(
+            name="ROOMWISE_RUN_SECONDS",
+            default="120",
+            read=float,
+            about="The longest a single run may take before it is ended as timed out.",
+        ),
+        Setting(
+            name="ROOMWISE_DRAIN_SECONDS",
+            default="8",
+            read=float,
+            about="How long SIGTERM waits for runs and sockets before it cancels them.",
+        ),
+        Setting(
+            name="ROOMWISE_PLANNER",
+            default="rules",
+            read=str,
+            about="How people are understood: rules (offline, deterministic).",
+        ),
+        Setting(
+            name="LOG_LEVEL",
+            default="INFO",
+            read=str,
+            about="Lowest level that is logged.",
+        ),
+    )
+}
+
+
+def read(name: str) -> Any:
+    """The value of one setting from the environment, or its default.
+
+    Raises BadSetting with the variable's name when the text cannot be read.
+    """
+    setting = SETTINGS[name]
+    text = os.environ.get(name, setting.default)
+    try:
+        return setting.read(text)
+    except ValueError as error:
+        raise BadSetting(f"{name}={text!r}: {error}") from error

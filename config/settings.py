@@ -1,0 +1,140 @@
+"""Django's settings, composed from config.env. No secret and no machine's path is written here."""
+
+from psycopg.conninfo import conninfo_to_dict
+
+from config import embedded, env
+from config.logging import logging_config
+
+BASE_DIR = env.ROOT
+DEBUG = env.read("DEBUG")
+SECRET_KEY = env.read("SECRET_KEY") or ("demo-only-" * 6 if DEBUG else "")
+ALLOWED_HOSTS = env.read("ALLOWED_HOSTS")
+HOST = env.read("HOST")
+PORT = env.read("PORT")
+ALLOWED_ORIGINS = env.read("ALLOWED_ORIGINS") or [
+    f"{scheme}://{host}:{PORT}" for host in ALLOWED_HOSTS for scheme in ("http", "https")
+]
+CSRF_TRUSTED_ORIGINS = [origin for origin in ALLOWED_ORIGINS if "*" not in origin]
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+INSTALLED_APPS = [
+    "agentruntime",
+    "booking",
+    "audit",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "channels",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+_dsn = conninfo_to_dict(env.read("DATABASE_URL") or embedded.database_url(env.read("ROOMWISE_DATA")))
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": _dsn.pop("dbname", "roomwise"),
+        "USER": _dsn.pop("user", ""),
+        "PASSWORD": _dsn.pop("password", ""),
+        "HOST": _dsn.pop("host", ""),
+        "PORT": str(_dsn.pop("port", "")),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {**_dsn, "pool": {"min_size": 1, "max_size": 16, "timeout": 5}},
+    }
+}
+
+REDIS_URL = env.read("REDIS_URL")
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 15, "socket_connect_timeout": 2}]},
+    }
+    if REDIS_URL
+    else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
+}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "assistant"
+LOGOUT_REDIRECT_URL = "login"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = env.read("TIME_ZONE")
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = DEBUG
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+
+LOGGING = logging_config(env.read("LOG_LEVEL"))
+
+ROOMWISE = {
+    "runtime": {
+        "lease_seconds": env.read("ROOMWISE_LEASE_SECONDS"),
+        "beat_seconds": env.read("ROOMWISE_BEAT_SECONDS"),
+        "flush_after_seconds": env.read("ROOMWISE_FLUSH_AFTER"),
+        "run_seconds": env.read("ROOMWISE_RUN_SECONDS"),
+        "drain_seconds": env.read("ROOMWISE_DRAIN_SECONDS"),
+    },
+    "planner": env.read("ROOMWISE_PLANNER"),
+}
