@@ -90,11 +90,11 @@ class Run:
         self.context.ensure_current()
         return await self._commit()
 
-    def tell(self, kind: type[Event], **data: Any) -> None:
+    def tell(self, event: type[Event], /, **data: Any) -> None:
         """Number an event of this run and hand it to whoever follows."""
         self._n += 1
         self._publish(
-            kind(
+            event(
                 thread=self.claim.lease.thread,
                 version=self.claim.lease.version,
                 n=self._n,

@@ -1,21 +1,19 @@
-"""LangGraph's own tables, by the saver's own set-up; not atomic, because it indexes concurrently."""
+"""LangGraph's own tables, by the stock saver's own statements; not atomic: it indexes concurrently."""
 
 from django.db import migrations
 
 
 def create(apps, schema_editor):
     from langgraph.checkpoint.postgres import PostgresSaver
-    from psycopg.rows import dict_row
 
-    wrapper = schema_editor.connection
-    wrapper.ensure_connection()
-    raw = wrapper.connection
-    factory = raw.row_factory
-    raw.row_factory = dict_row
-    try:
-        PostgresSaver(raw).setup()
-    finally:
-        raw.row_factory = factory
+    with schema_editor.connection.cursor() as cursor:
+        cursor.execute(PostgresSaver.MIGRATIONS[0])
+        cursor.execute("SELECT coalesce(max(v), -1) FROM checkpoint_migrations")
+        (done,) = cursor.fetchone()
+        for version, statement in enumerate(PostgresSaver.MIGRATIONS):
+            if version > done:
+                cursor.execute(statement)
+                cursor.execute("INSERT INTO checkpoint_migrations (v) VALUES (%s)", [version])
 
 
 def drop(apps, schema_editor):

@@ -1,0 +1,158 @@
+"""Doubles for apps that build on the runtime, and for its own tests and bench.
+
+`probe_spec` is a small agent with a real graph: five nodes, two questions, one effect, about
+3 KB of state, no language understanding.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from agentruntime.agents import AgentSpec, Said, Step
+from agentruntime.execution.context import RunContext
+from agentruntime.operations.host import HostSettings, RuntimeHost, set_host
+
+ROOMS = [
+    {
+        "room": f"P{number:02}",
+        "name": f"Probe room {number}",
+        "seats": 4 + number,
+        "features": ["projector", "whiteboard", "video_conference"],
+        "reason": "free at that time and large enough, with the features that were asked for",
+    }
+    for number in range(12)
+]
+
+
+class ProbeState(TypedDict, total=False):
+    """said: the turn's input; draft: what is known; result: what was done."""
+
+    said: dict[str, Any]
+    draft: dict[str, Any]
+    result: dict[str, Any]
+
+
+Hook = Callable[[str], Any]
+
+
+async def _no_hook(node: str) -> None:
+    return None
+
+
+def probe_graph(
+    hook: Hook = _no_hook, *, act: Callable[[RunContext, dict[str, Any]], Any] | None = None
+) -> "StateGraph[Any, Any, Any, Any]":
+    """understand -> search -> choose (asks) -> confirm (asks) -> book.
+
+    hook: awaited at the start of every node with its name. act: awaited in `book` with the
+    context and the draft; returns plain JSON.
+    """
+
+    async def understand(state: ProbeState) -> ProbeState:
+        await hook("understand")
+        texts = [item.get("text", "") for item in state["said"]["messages"]]
+        return {"draft": {"wish": " ".join(texts), "phase": "SEARCHING"}}
+
+    async def search(state: ProbeState) -> ProbeState:
+        await hook("search")
+        return {"draft": {**state["draft"], "candidates": ROOMS, "phase": "CHOOSING"}}
+
+    async def choose(state: ProbeState) -> ProbeState:
+        answer = interrupt(
+            {"kind": "select_room", "message": "Which room?", "data": {"candidates": ROOMS[:3]}}
+        )
+        await hook("choose")
+        room = answer.get("room") or answer.get("text", "")
+        return {"draft": {**state["draft"], "room": room, "phase": "CONFIRMING"}}
+
+    async def confirm(state: ProbeState) -> ProbeState:
+        answer = interrupt(
+            {"kind": "confirm", "message": "Book it?", "data": {"summary": state["draft"]["room"]}}
+        )
+        await hook("confirm")
+        approved = bool(answer.get("approved")) or answer.get("text", "").lower() == "yes"
+        return {"draft": {**state["draft"], "approved": approved}}
+
+    async def book(state: ProbeState, runtime: Runtime[RunContext]) -> ProbeState:
+        await hook("book")
+        draft = {**state["draft"], "phase": "BOOKED", "candidates": []}
+        done = {"room": draft["room"], "approved": draft["approved"]}
+        if act is not None:
+            done = await act(runtime.context, draft)
+        if runtime.context is not None:
+            runtime.context.say(f"Booked {draft['room']}.", kind="complete", data=done)
+        return {"draft": draft, "result": done}
+
+    graph = StateGraph(ProbeState, context_schema=RunContext)
+    names = ["understand", "search", "choose", "confirm", "book"]
+    for name, node in zip(names, (understand, search, choose, confirm, book), strict=True):
+        graph.add_node(name, node)
+    for before, after in zip([START, *names], [*names, END], strict=True):
+        graph.add_edge(before, after)
+    return graph
+
+
+def _classify(said: Said, summary: Mapping[str, Any]) -> str:
+    return "new_request" if said.value is None else "answer"
+
+
+def _describe(state: Mapping[str, Any]) -> dict[str, Any]:
+    draft = state.get("draft") or {}
+    return {
+        "phase": draft.get("phase", "IDLE"),
+        "slots": {"room": draft.get("room")},
+        "title": draft.get("wish", "")[:40],
+    }
+
+
+def probe_spec(
+    name: str = "probe",
+    *,
+    hook: Hook = _no_hook,
+    act: Callable[[RunContext, dict[str, Any]], Any] | None = None,
+) -> AgentSpec:
+    """The probe as an agent; register it under `name`."""
+    labels = {"understand": "Reading", "search": "Searching", "book": "Booking"}
+    return AgentSpec(
+        name=name,
+        build_graph=lambda: probe_graph(hook, act=act),
+        classify=_classify,
+        describe=_describe,
+        redact=lambda state: {"draft": sorted(state.get("draft") or {})},
+        phrase=lambda value, language: str(value.get("room") or value.get("approved") or ""),
+        steps=[Step(node=node, labels={"en": text, "zh": text}) for node, text in labels.items()],
+        effect_nodes=frozenset({"book"}),
+    )
+
+
+@asynccontextmanager
+async def running_host(settings: HostSettings | None = None) -> AsyncIterator[RuntimeHost]:
+    """A started host as this process's own, stopped at the end. Register agents before."""
+    host = RuntimeHost(settings or HostSettings(beat_seconds=0.2))
+    await host.start()
+    set_host(host)
+    try:
+        yield host
+    finally:
+        set_host(None)
+        await host.stop()
+
+
+async def until(condition: Callable[[], Any], *, seconds: float = 10.0) -> Any:
+    """Wait until `condition` (awaited if it returns an awaitable) holds; its value.
+
+    Raises TimeoutError.
+    """
+    async with asyncio.timeout(seconds):
+        while True:
+            value = condition()
+            if hasattr(value, "__await__"):
+                value = await value
+            if value:
+                return value
+            await asyncio.sleep(0.01)

@@ -1,0 +1,160 @@
+"""A thread from its first word to its effect, through the host."""
+
+import asyncio
+
+import pytest
+
+from agentruntime.exceptions import StaleAnswer
+from agentruntime.models import Message, Run
+from agentruntime.persistence.pools import in_db_thread
+
+
+async def test_a_message_on_an_idle_thread_starts_a_run_that_asks(talk):
+    await talk.say("a room for six")
+
+    view = await talk.settled(1)
+
+    assert (view.status, view.interrupt["kind"], view.run_version) == ("waiting", "select_room", 1)
+    assert view.lease_owner is None
+
+
+async def test_answers_by_interrupt_id_lead_to_the_end(talk):
+    await talk.say("a room for six")
+    await talk.settled(1)
+    await talk.answer({"room": "P01"})
+    await talk.settled(2)
+    await talk.answer({"approved": True})
+
+    view = await talk.settled(3)
+
+    assert (view.status, view.interrupt, view.summary["phase"]) == ("idle", None, "BOOKED")
+    said = [(m.role, m.kind) for m in await talk.messages()]
+    assert said == [
+        ("user", "text"),
+        ("assistant", "select_room"),
+        ("user", "answer"),
+        ("assistant", "confirm"),
+        ("user", "answer"),
+        ("assistant", "complete"),
+    ]
+
+
+async def test_words_answer_the_open_question(talk):
+    await talk.say("a room")
+    await talk.settled(1)
+    await talk.say("P02")
+
+    view = await talk.settled(2)
+
+    assert (view.interrupt["kind"], view.summary["slots"]["room"]) == ("confirm", "P02")
+
+
+async def test_an_answer_to_another_question_is_refused_and_kept(talk):
+    await talk.say("a room")
+    first = await talk.settled(1)
+    await talk.answer({"room": "P01"})
+    await talk.settled(2)
+
+    with pytest.raises(StaleAnswer):
+        await talk.answer({"room": "P02"}, interrupt_id=first.interrupt["id"])
+
+    view = await talk.view()
+    assert (view.turn, view.summary["slots"]["room"]) == (2, "P01")
+    refused = await in_db_thread(Message.objects.filter(status="refused").count)
+    assert refused == 1
+
+
+async def test_the_same_answer_twice_at_once_counts_once(talk):
+    await talk.say("a room")
+    seen = await talk.settled(1)
+
+    results = await asyncio.gather(
+        *(talk.answer({"room": "P01"}, client_id=f"tab{n}", seen=seen) for n in range(8)),
+        return_exceptions=True,
+    )
+
+    assert sum(isinstance(result, StaleAnswer) for result in results) == 7
+    view = await talk.settled(2)
+    assert (view.turn, view.interrupt["kind"]) == (2, "confirm")
+
+
+async def test_a_resend_with_the_same_client_id_is_one_message(talk):
+    await talk.say("a room", client_id="same")
+    await talk.settled(1)
+
+    again = await talk.say("a room", client_id="same")
+
+    assert again.repeated
+    assert (await talk.view()).turn == 1
+
+
+async def test_a_resent_answer_whose_question_is_gone_is_acknowledged_again(talk):
+    await talk.say("a room")
+    first = await talk.settled(1)
+    await talk.answer({"room": "P01"}, client_id="a1")
+    await talk.settled(2)
+
+    again = await talk.answer(
+        {"room": "P01"}, client_id="a1", interrupt_id=first.interrupt["id"], seen=await talk.view()
+    )
+
+    assert again.repeated
+
+
+async def test_every_super_step_is_in_the_history_and_the_stock_saver_reads_it(talk):
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+    await talk.say("a room")
+    view = await talk.settled(1)
+
+    stock = AsyncPostgresSaver(talk.host.pool)
+    found = [item async for item in stock.alist({"configurable": {"thread_id": talk.id}})]
+
+    assert [item.metadata["step"] for item in found] == [2, 1, 0, -1]
+    assert found[0].config["configurable"]["checkpoint_id"] == view.head
+    assert found[0].checkpoint["channel_values"]["draft"]["phase"] == "CHOOSING"
+
+
+async def test_two_messages_during_a_run_are_taken_in_the_next_turn(talk, register):
+    from agentruntime.testing import probe_spec
+
+    gate = asyncio.Event()
+
+    async def hook(node):
+        if node == "search":
+            await gate.wait()
+
+    talk.host._graphs["probe"] = probe_spec(hook=hook).build_graph().compile()
+    await talk.say("a room")
+    second, third = await talk.say("P03"), await talk.say("yes")
+    gate.set()
+    view = await talk.settled(2)
+
+    assert (second.action, third.action) == ("queued", "queued")
+    assert view.summary["slots"]["room"] == "P03\nyes"
+    runs = await in_db_thread(lambda: list(Run.objects.values_list("version", "status")))
+    assert sorted(runs) == [(1, "waiting"), (2, "waiting")]
+
+
+async def test_a_node_that_raises_ends_the_run_with_an_error_and_keeps_the_question(talk):
+    from agentruntime.testing import probe_spec
+
+    await talk.say("a room")
+    before = await talk.settled(1)
+
+    async def hook(node):
+        if node == "choose":
+            raise ValueError("broken node")
+
+    talk.host._graphs["probe"] = probe_spec(hook=hook).build_graph().compile()
+    await talk.answer({"room": "P01"})
+    view = await talk.settled(2)
+
+    assert (view.status, view.interrupt) == ("waiting", before.interrupt)
+    assert view.head == before.head
+    run = await in_db_thread(lambda: Run.objects.get(version=2))
+    assert (run.status, run.error) == ("failed", "ValueError: broken node")
+
+    talk.host._graphs["probe"] = probe_spec().build_graph().compile()
+    await talk.answer({"room": "P01"})
+    assert (await talk.settled(3)).interrupt["kind"] == "confirm"
