@@ -1,0 +1,284 @@
+"""A small company to try Roomwise with: rooms, people, and bookings on the coming working days.
+
+Loading it again changes nothing that is there; on another day it adds that day's bookings.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from booking import services
+from booking.exceptions import RoomUnavailable
+from booking.models import (
+    Booking,
+    Building,
+    ClosedDate,
+    Feature,
+    Floor,
+    Occurrence,
+    OpeningHours,
+    Policy,
+    Profile,
+    Room,
+    Site,
+    Source,
+    Status,
+    Visibility,
+)
+
+PASSWORD = "roomwise-demo"  # noqa: S105 - printed for everybody, refused outside DEBUG
+STAND_UPS = 12
+
+FEATURES = {
+    "projector": ("Projector", "投影仪"),
+    "whiteboard": ("Whiteboard", "白板"),
+    "tv": ("TV screen", "电视屏"),
+    "video_conference": ("Video conferencing", "视频会议"),
+    "microphone": ("Microphone", "麦克风"),
+}
+
+
+@dataclass(frozen=True)
+class DemoRoom:
+    code: str
+    name_en: str
+    name_zh: str
+    floor: int
+    seats: int
+    features: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    needs_approval: bool = False
+
+
+ROOMS = (
+    DemoRoom("A301", "Maple", "枫叶厅", 3, 8, ("projector", "whiteboard"), ("301", "room 301")),
+    DemoRoom("A302", "Bamboo", "翠竹厅", 3, 6, ("tv",)),
+    DemoRoom("A305", "Cedar", "雪松厅", 3, 12, ("projector", "video_conference")),
+    DemoRoom(
+        "A501",
+        "Banyan",
+        "榕树厅",
+        5,
+        20,
+        ("projector", "video_conference", "whiteboard"),
+        needs_approval=True,
+    ),
+    DemoRoom("B201", "Harbour", "港湾厅", 2, 10, ("video_conference",)),
+    DemoRoom("B202", "Lantern", "灯笼厅", 2, 4, ("whiteboard",)),
+    DemoRoom(
+        "B801",
+        "Main Hall",
+        "大礼堂",
+        8,
+        60,
+        ("projector", "microphone"),
+        ("大礼堂",),
+        needs_approval=True,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class DemoPerson:
+    username: str
+    name: str
+    building: str
+    language: str
+
+
+PEOPLE = (
+    DemoPerson("lilei", "李雷", "A", "zh-hans"),
+    DemoPerson("wangfang", "王芳", "A", "zh-hans"),
+    DemoPerson("hanmei", "韩梅", "B", "en"),
+    DemoPerson("zhaoqiang", "赵强", "B", "en"),
+)
+
+
+@dataclass(frozen=True)
+class DemoBooking:
+    """`day` counts working days from today on, or from the next one if today is none."""
+
+    room: str
+    day: int
+    starts: time
+    ends: time
+    organizer: str
+    title: str
+    headcount: int = 6
+    visibility: str = Visibility.PUBLIC
+
+
+BOOKINGS = (
+    DemoBooking(
+        "A301", 0, time(9, 30), time(11), "wangfang", "季度预算评审", 7, Visibility.PRIVATE
+    ),
+    DemoBooking("A305", 0, time(15), time(16), "lilei", "周会", 10),
+    DemoBooking("B201", 1, time(14), time(15, 30), "lilei", "客户演示", 8),
+    DemoBooking("A305", 1, time(15), time(17), "hanmei", "Design review", 9),
+    DemoBooking("B201", 1, time(16), time(17), "zhaoqiang", "Supplier call", 5),
+    DemoBooking("A305", 4, time(14), time(16), "hanmei", "Interviews", 4),
+    DemoBooking("A501", 4, time(14), time(16), "hanmei", "All hands of the product team", 18),
+    DemoBooking("B201", 4, time(14), time(16), "hanmei", "Interviews, second panel", 4),
+)
+
+
+@transaction.atomic
+def load(*, now: datetime) -> None:
+    """Everything: places, people, and bookings relative to `now`."""
+    site = load_places(years=(now.year, now.year + 1))
+    load_people()
+    load_bookings(site, now=now)
+
+
+def load_places(*, years: tuple[int, ...]) -> Site:
+    """The site with its buildings, rooms and rules; New Year's Day of each year is closed."""
+    site, _ = Site.objects.get_or_create(
+        name_en="Headquarters", defaults={"name_zh": "总部", "time_zone": "Asia/Shanghai"}
+    )
+    for year in years:
+        ClosedDate.objects.get_or_create(
+            site=site,
+            date=date(year, 1, 1),
+            defaults={"name_en": "New Year's Day", "name_zh": "元旦"},
+        )
+    for code, (name_en, name_zh) in FEATURES.items():
+        names = {"name_en": name_en, "name_zh": name_zh}
+        Feature.objects.get_or_create(code=code, defaults=names)
+    policy = _policy()
+    for each in ROOMS:
+        _room(each, site, policy)
+    return site
+
+
+def load_people() -> None:
+    for each in PEOPLE:
+        user = _user(each.username, each.name, is_admin=False)
+        building = Building.objects.filter(code=each.building).order_by("pk").first()
+        Profile.objects.get_or_create(
+            user=user, defaults={"building": building, "language": each.language}
+        )
+    _user("admin", "Administrator", is_admin=True)
+
+
+def load_bookings(site: Site, *, now: datetime) -> None:
+    today = now.astimezone(site.zone).date()
+    days = list(islice(working_days(site, today), 10))
+    people = {user.username: user for user in User.objects.filter(username__in=_usernames())}
+    morning = datetime.combine(days[0], time(0), site.zone)
+    for number, each in enumerate(BOOKINGS):
+        day = days[each.day]
+        key = f"demo-{number}-{day.isoformat()}"
+        if Booking.objects.filter(idempotency_key=key).exists():
+            continue  # made before; whatever became of it since is somebody's decision
+        try:
+            services.book_room(
+                organizer=people[each.organizer],
+                room=each.room,
+                starts_at=datetime.combine(day, each.starts, site.zone),
+                ends_at=datetime.combine(day, each.ends, site.zone),
+                headcount=each.headcount,
+                title=each.title,
+                visibility=each.visibility,
+                source=Source.PORTAL,
+                idempotency_key=key,
+                now=morning,
+            )
+        except RoomUnavailable:
+            continue  # somebody trying the demo was faster
+    _stand_up(people["lilei"], site, today)
+
+
+def working_days(site: Site, first: date) -> Iterator[date]:
+    """The days from `first` on that are neither weekend nor closed."""
+    closed = set(ClosedDate.objects.filter(site=site).values_list("date", flat=True))
+    day = first
+    while True:
+        if day.isoweekday() <= OpeningHours.Weekday.FRIDAY and day not in closed:
+            yield day
+        day += timedelta(days=1)
+
+
+def _usernames() -> list[str]:
+    return [each.username for each in PEOPLE]
+
+
+def _policy() -> Policy:
+    policy, is_new = Policy.objects.get_or_create(name="Office hours")
+    if is_new:
+        for weekday in range(OpeningHours.Weekday.MONDAY, OpeningHours.Weekday.SATURDAY):
+            OpeningHours.objects.create(
+                policy=policy, weekday=weekday, opens=time(8), closes=time(21)
+            )
+    return policy
+
+
+def _room(each: DemoRoom, site: Site, policy: Policy) -> None:
+    code = each.code[0]
+    building, _ = Building.objects.get_or_create(
+        site=site,
+        code=code,
+        defaults={"name_en": f"Building {code}", "name_zh": f"{code}座"},
+    )
+    floor, _ = Floor.objects.get_or_create(building=building, number=each.floor)
+    room, is_new = Room.objects.get_or_create(
+        code=each.code,
+        defaults={
+            "name_en": each.name_en,
+            "name_zh": each.name_zh,
+            "aliases": list(each.aliases),
+            "floor": floor,
+            "seats": each.seats,
+            "policy": policy,
+            "needs_approval": each.needs_approval,
+        },
+    )
+    if is_new:
+        room.features.set(Feature.objects.filter(code__in=each.features))
+
+
+def _user(username: str, name: str, *, is_admin: bool) -> User:
+    user, is_new = User.objects.get_or_create(
+        username=username,
+        defaults={"first_name": name, "is_staff": is_admin, "is_superuser": is_admin},
+    )
+    if is_new:
+        user.set_password(PASSWORD)
+        user.save(update_fields=["password"])
+    return user
+
+
+def _stand_up(organizer: User, site: Site, today: date) -> None:
+    """A weekly series: Wednesdays at nine in A302, made once."""
+    booking, is_new = Booking.objects.get_or_create(
+        organizer=organizer,
+        idempotency_key="demo-stand-up",
+        defaults={
+            "title": "站会",
+            "headcount": 5,
+            "recurrence": f"FREQ=WEEKLY;BYDAY=WE;COUNT={STAND_UPS}",
+            "source": Source.PORTAL,
+            "request_digest": "demo",
+        },
+    )
+    if not is_new:
+        return
+    first = today + timedelta(days=(OpeningHours.Weekday.WEDNESDAY - today.isoweekday()) % 7)
+    room = Room.objects.get(code="A302")
+    closed = set(ClosedDate.objects.filter(site=site).values_list("date", flat=True))
+    for day in (first + timedelta(weeks=week) for week in range(STAND_UPS)):
+        if day in closed:
+            continue
+        starts_at = datetime.combine(day, time(9), site.zone)
+        during = (starts_at, starts_at + timedelta(minutes=30))
+        Occurrence.objects.create(
+            booking=booking,
+            room=room,
+            during=during,
+            blocked=during,
+            status=Status.BOOKED,
+            recurrence_date=day,
+        )
