@@ -18,7 +18,8 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from config import embedded
-from config.embedded import Cluster, database_url
+from config.embedded import Cluster, account, database_url, server
+from config.embedded.__main__ import NOT_RUNNING
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 IS_ROOT = os.geteuid() == 0
@@ -54,7 +55,7 @@ def start(data: Path) -> None:
 
 
 def pid_of(data: Path) -> int | None:
-    return embedded.server_pid(Cluster.at(data))
+    return server.server_pid(Cluster.at(data))
 
 
 def ask(data: Path, statement: str, **options: Any) -> Any:
@@ -73,10 +74,20 @@ def eventually(condition: Callable[[], bool], *, seconds: float = 10) -> bool:
     return False
 
 
+def left_in(data: Path) -> list[str]:
+    """The commands of living processes that work in this data folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").resolve().is_relative_to(data):
+                found.append((process / "cmdline").read_text())
+    return found
+
+
 def kill(pid: int) -> None:
     """kill -9, and wait until it is gone (a zombie of ours is gone)."""
     os.kill(pid, signal.SIGKILL)
-    assert eventually(lambda: not embedded._is_alive(pid))
+    assert eventually(lambda: not server.is_alive(pid))
 
 
 @pytest.fixture
@@ -98,8 +109,24 @@ def folder() -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.fixture
-def data(folder: Callable[[str], Path]) -> Path:
+def empty(folder: Callable[[str], Path]) -> Path:
     return folder("data")
+
+
+@pytest.fixture(scope="module")
+def initialised() -> Iterator[Path]:
+    top = Path(tempfile.mkdtemp(prefix="rw-"))
+    start(top)
+    cli(top, "stop")
+    yield top / "postgres"
+    shutil.rmtree(top)
+
+
+@pytest.fixture
+def data(empty: Path, initialised: Path) -> Path:
+    """A data folder whose database has been made, and is not running."""
+    subprocess.run(["cp", "-a", str(initialised), str(empty)], check=True)
+    return empty
 
 
 # The URL
@@ -142,10 +169,10 @@ def test_the_longest_path_that_fits_is_used_in_place() -> None:
 # Start
 
 
-def test_start_makes_a_private_database_with_our_settings(data: Path) -> None:
-    start(data)
-    wanted = dict(embedded.SERVER_SETTINGS)
-    with psycopg.connect(database_url(data)) as connection:
+def test_start_makes_a_private_database_with_our_settings(empty: Path) -> None:
+    start(empty)
+    wanted = dict(server.SERVER_SETTINGS)
+    with psycopg.connect(database_url(empty)) as connection:
         found = {
             name: connection.execute("select current_setting(%s)", [name]).fetchone()[0]  # type: ignore[index]
             for name in wanted
@@ -153,14 +180,16 @@ def test_start_makes_a_private_database_with_our_settings(data: Path) -> None:
         connection.execute("create extension btree_gist")
         connection.execute("select count(*) from pg_stat_statements")
     assert found == wanted
-    assert (data / "postgres").stat().st_mode & 0o777 == 0o700
-    assert ask(data, "show server_encoding") == "UTF8"
-    assert ask(data, "select rolsuper, rolcreatedb from pg_roles where rolname = current_user") == (
+    assert (empty / "postgres").stat().st_mode & 0o777 == 0o700
+    assert ask(empty, "show server_encoding") == "UTF8"
+    assert ask(
+        empty, "select rolsuper, rolcreatedb from pg_roles where rolname = current_user"
+    ) == (
         False,
         True,
     )
     ask(
-        data, "select 1", dbname="template1"
+        empty, "select 1", dbname="template1"
     )  # what the test runner's new databases are copied from
 
 
@@ -173,13 +202,13 @@ def test_start_twice_is_one_server(data: Path) -> None:
     assert cli(data, "status").returncode == 0
 
 
-def test_starters_at_once_agree_on_one_server(data: Path) -> None:
-    starters = [spawn(data, "start") for _ in range(4)]
+def test_starters_at_once_agree_on_one_server(empty: Path) -> None:
+    starters = [spawn(empty, "start") for _ in range(4)]
     for starter in starters:
         starter.communicate(timeout=60)
     assert [starter.returncode for starter in starters] == [0] * 4
     assert (
-        ask(data, "select count(*) from pg_stat_activity where backend_type = 'checkpointer'") == 1
+        ask(empty, "select count(*) from pg_stat_activity where backend_type = 'checkpointer'") == 1
     )
 
 
@@ -191,7 +220,7 @@ def test_what_was_written_survives_kill_9(data: Path) -> None:
     assert first is not None
     kill(first)
     assert (data / "postgres" / "postmaster.pid").exists()
-    assert cli(data, "status").returncode == embedded.NOT_RUNNING
+    assert cli(data, "status").returncode == NOT_RUNNING
     start(data)
     assert pid_of(data) != first
     assert ask(data, "select answer from kept") == 42
@@ -210,12 +239,12 @@ def test_a_stale_pid_file_that_names_a_living_stranger_is_no_server(data: Path) 
     assert pid_of(data) != stranger.pid
 
 
-def test_a_half_made_cluster_is_made_anew(data: Path) -> None:
-    (data / "postgres.new" / "base").mkdir(parents=True)
-    (data / "postgres").mkdir()
-    start(data)
-    assert ask(data, "select 1") == 1
-    assert not (data / "postgres.new").exists()
+def test_a_half_made_cluster_is_made_anew(empty: Path) -> None:
+    (empty / "postgres.new" / "base").mkdir(parents=True)
+    (empty / "postgres").mkdir()
+    start(empty)
+    assert ask(empty, "select 1") == 1
+    assert not (empty / "postgres.new").exists()
 
 
 @pytest.mark.parametrize("name", ["with 'a' \"space\"", "长" * 50, "a,b"])
@@ -239,7 +268,7 @@ def test_stop_ends_our_server_and_no_other(folder: Callable[[str], Path]) -> Non
     pid = pid_of(mine)
     assert pid is not None
     assert cli(mine, "stop").returncode == 0
-    assert not embedded._is_alive(pid)
+    assert not server.is_alive(pid)
     assert pid_of(mine) is None
     assert ask(other, "select 1") == 1
     assert "not running" in cli(mine, "stop").stdout
@@ -255,19 +284,19 @@ def refused(data: Path, *, because: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_refuses_data_of_another_version(data: Path) -> None:
-    (data / "postgres").mkdir()
-    (data / "postgres" / "PG_VERSION").write_text("17\n")
+def test_refuses_data_of_another_version(empty: Path) -> None:
+    (empty / "postgres").mkdir()
+    (empty / "postgres" / "PG_VERSION").write_text("17\n")
     if IS_ROOT:
-        shutil.chown(data / "postgres", "nobody")
-    refused(data, because="written by PostgreSQL 17")
+        shutil.chown(empty / "postgres", "nobody")
+    refused(empty, because="written by PostgreSQL 17")
 
 
-def test_refuses_a_folder_with_something_else_in_it(data: Path) -> None:
-    (data / "postgres").mkdir()
-    (data / "postgres" / "letter.txt").write_text("keep me")
-    refused(data, because="holds no PostgreSQL data")
-    assert (data / "postgres" / "letter.txt").read_text() == "keep me"
+def test_refuses_a_folder_with_something_else_in_it(empty: Path) -> None:
+    (empty / "postgres").mkdir()
+    (empty / "postgres" / "letter.txt").write_text("keep me")
+    refused(empty, because="holds no PostgreSQL data")
+    assert (empty / "postgres" / "letter.txt").read_text() == "keep me"
 
 
 def test_refuses_a_folder_another_server_uses(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,43 +306,43 @@ def test_refuses_a_folder_another_server_uses(data: Path, monkeypatch: pytest.Mo
     socket = Cluster.at(data).socket
     hidden = socket.with_name("elsewhere")
     socket.rename(hidden)  # it lives, and does not answer where we ask
-    monkeypatch.setattr(embedded, "ORPHAN_SECONDS", 0.2)
+    monkeypatch.setattr(server, "ORPHAN_SECONDS", 0.2)
     with pytest.raises(embedded.EmbeddedError, match=f"another PostgreSQL server.*process {pid}"):
-        embedded.start(Cluster.at(data))
+        server.start(Cluster.at(data))
     hidden.rename(socket)
 
 
-def test_refuses_a_data_path_that_is_a_file(data: Path) -> None:
-    (data / "file").write_text("")
-    done = cli(data / "file", "start")
+def test_refuses_a_data_path_that_is_a_file(empty: Path) -> None:
+    (empty / "file").write_text("")
+    done = cli(empty / "file", "start")
     assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "file" in done.stderr
 
 
 @pytest.mark.skipif(not (IS_ROOT and shutil.which("mount")), reason="mounts a small disk as root")
-def test_says_when_the_disk_is_full(data: Path) -> None:
+def test_says_when_the_disk_is_full(empty: Path) -> None:
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", str(data)], check=False
+        ["mount", "-t", "tmpfs", "-o", "size=300m", "tmpfs", str(empty)], check=False
     )
     if mounted.returncode:
         pytest.skip("mounting is not allowed here")
-    filler = data / "filler"
+    filler = empty / "filler"
     try:
         filler.write_bytes(bytes(200 * 2**20))
-        refused(data, because="The disk is full: a new database needs")
+        refused(empty, because="The disk is full: a new database needs")
         filler.unlink()
-        start(data)
-        cli(data, "stop")
+        start(empty)
+        cli(empty, "stop")
         with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(2**16))
-        refused(data, because="The disk is full")
+        refused(empty, because="The disk is full")
         filler.unlink()
-        start(data)
-        assert ask(data, "select 1") == 1
-        cli(data, "stop")
+        start(empty)
+        assert ask(empty, "select 1") == 1
+        cli(empty, "stop")
     finally:
-        subprocess.run(["umount", str(data)], check=True)
+        subprocess.run(["umount", str(empty)], check=True)
 
 
 # As root, and as an ordinary user on the same machine
@@ -344,14 +373,14 @@ def test_root_needs_no_change_to_a_parent_folder_nobody_else_can_enter(
     assert modes_up(Path(embedded.__file__).parent) | modes_up(Path(sys.prefix)) == wheel
 
 
-def test_the_data_of_another_user_is_refused_by_name(data: Path) -> None:
-    place = data / "postgres"
+def test_the_data_of_another_user_is_refused_by_name(empty: Path) -> None:
+    place = empty / "postgres"
     place.mkdir()
     if IS_ROOT:
         shutil.chown(place, "nobody")
-        shutil.chown(data, "daemon")
-        data.parent.chmod(0o755)
-        done = as_user("daemon", data, "start")
+        shutil.chown(empty, "daemon")
+        empty.parent.chmod(0o755)
+        done = as_user("daemon", empty, "start")
     else:
         done = cli(Path("/"), "start")
     assert done.returncode == 1
@@ -379,19 +408,19 @@ def as_user(name: str, data: Path, *words: str) -> "subprocess.CompletedProcess[
 
 
 @as_root_only
-def test_an_ordinary_user_runs_it_in_place(data: Path) -> None:
-    data.parent.chmod(0o755)
-    shutil.chown(data, "daemon")
-    done = as_user("daemon", data, "start")
+def test_an_ordinary_user_runs_it_in_place(empty: Path) -> None:
+    empty.parent.chmod(0o755)
+    shutil.chown(empty, "daemon")
+    done = as_user("daemon", empty, "start")
     assert done.returncode == 0, done.stderr
-    pid = pid_of(data)
+    pid = pid_of(empty)
     command = Path(f"/proc/{pid}/cmdline").read_text()
     assert Path(f"/proc/{pid}").owner() == "daemon"
-    assert str(embedded.COPIES) not in command
-    assert ask(data, "select 1") == 1  # root may use it as well
-    cli(data, "stop")
-    start(data)  # and start it, as its owner
-    assert Path(f"/proc/{pid_of(data)}").owner() == "daemon"
+    assert str(account.COPIES) not in command
+    assert ask(empty, "select 1") == 1  # root may use it as well
+    cli(empty, "stop")
+    start(empty)  # and start it, as its owner
+    assert Path(f"/proc/{pid_of(empty)}").owner() == "daemon"
 
 
 # Shared use
@@ -440,6 +469,17 @@ def test_a_crashed_user_leaves_it_for_the_next(data: Path) -> None:
     assert not running(data)
 
 
+@pytest.mark.parametrize("seconds", [0.2, 0.6, 1.0, 1.4])
+def test_leaving_while_it_starts_leaves_nothing_behind(empty: Path, seconds: float) -> None:
+    process = spawn(empty, "run", "sleep", "60")
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    assert end(process, signal.SIGTERM) == 128 + signal.SIGTERM
+    assert eventually(lambda: left_in(empty) == [])
+    start(empty)
+    assert ask(empty, "select 1") == 1
+
+
 def test_commands_run_in_order_until_one_fails(data: Path) -> None:
     done = cli(data, "run", "echo", "one", "&&", "sh", "-c", "exit 7", "&&", "echo", "three")
     assert (done.returncode, done.stdout) == (7, "one\n")
@@ -470,15 +510,15 @@ def test_the_command_ends_with_its_starter(data: Path) -> None:
     assert process.stdout is not None
     child = int(process.stdout.readline())
     end(process, signal.SIGKILL)
-    assert eventually(lambda: not embedded._is_alive(child))
+    assert eventually(lambda: not server.is_alive(child))
 
 
-def test_a_database_url_leaves_the_embedded_one_alone(data: Path) -> None:
+def test_a_database_url_leaves_the_embedded_one_alone(empty: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "config.embedded", "run", "true"],
         cwd=ROOT,
-        env=environment(data, DATABASE_URL="postgresql://elsewhere/roomwise"),
+        env=environment(empty, DATABASE_URL="postgresql://elsewhere/roomwise"),
         check=False,
     )
     assert done.returncode == 0
-    assert list(data.iterdir()) == []
+    assert list(empty.iterdir()) == []
