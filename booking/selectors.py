@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from booking import diary, policies, ranking
 from booking.alternatives import SHIFT, alternatives
@@ -251,30 +251,27 @@ def usual_hours(user: AbstractBaseUser) -> tuple[time, time] | None:
 
     A close of 00:00 is the coming midnight. None when no room has opening hours.
     """
-    hours = OpeningHours.objects.filter(policy__rooms__is_active=True)
-    site = Site.objects.filter(
-        buildings__in=Profile.objects.filter(user=user.pk).values("building")
+    at_home = Room.objects.filter(
+        is_active=True,
+        policy=OuterRef("policy"),
+        floor__building__site__buildings__in=_home_buildings(user),
     )
-    at_home = Q(policy__rooms__floor__building__site__in=site)
-    found = hours.aggregate(
-        home_opens=Min("opens", filter=at_home),
-        home_closes=Max("closes", filter=at_home),
-        home_midnight=Min("closes", filter=at_home & Q(closes=time(0))),
-        opens=Min("opens"),
-        closes=Max("closes"),
-        midnight=Min("closes", filter=Q(closes=time(0))),
+    hours = list(
+        OpeningHours.objects.filter(policy__rooms__is_active=True)
+        .annotate(is_home=Exists(at_home))
+        .values_list("opens", "closes", "is_home")
     )
-    where = "" if found["home_opens"] is None else "home_"
-    if found[f"{where}opens"] is None:
+    spans = [span for *span, is_home in hours if is_home] or [span for *span, _ in hours]
+    if not spans:
         return None
-    if found[f"{where}midnight"] is not None:
-        return found[f"{where}opens"], time(0)
-    return found[f"{where}opens"], found[f"{where}closes"]
+    # The midnight that ends the day sorts before every other close, but is the latest.
+    closes = max((closes for _, closes in spans), key=lambda close: (close == time(0), close))
+    return min(opens for opens, _ in spans), closes
 
 
 def home_zone(user: AbstractBaseUser) -> ZoneInfo | None:
     """The zone of the person's home site, else of the first site; None without any (one query)."""
-    at_home = Q(buildings__in=Profile.objects.filter(user=user.pk).values("building"))
+    at_home = Q(buildings__in=_home_buildings(user))
     sites = Site.objects.annotate(home=Max("pk", filter=at_home)).order_by("-home", "pk")
     site = sites.first()
     return None if site is None else site.zone
@@ -305,6 +302,10 @@ def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: dateti
         return RoomNow(room=code, is_busy=True, until=until)
     organizer = booking.organizer.get_full_name() or booking.organizer.get_username()
     return RoomNow(room=code, is_busy=True, until=until, title=booking.title, organizer=organizer)
+
+
+def _home_buildings(user: AbstractBaseUser) -> QuerySet[Profile, dict[str, int]]:
+    return Profile.objects.filter(user=user.pk, building__isnull=False).values("building")
 
 
 def _refused_as_such(everything: Sequence[Entry], request: RoomRequest) -> Refusal | None:
