@@ -121,6 +121,14 @@ export function view({ page, desk, act, pendingAnswer }) {
   const atEnd = () =>
     page.scroll.scrollHeight - page.scroll.scrollTop - page.scroll.clientHeight < NEAR_END;
   const toEnd = () => page.scroll.scrollTo({ top: page.scroll.scrollHeight });
+  /** The end, but a message that is taller than the window is read from its beginning. */
+  function toNewest() {
+    const last = page.log.lastElementChild;
+    const rest = last && page.scroll.scrollHeight - last.offsetTop;
+    if (rest > page.scroll.clientHeight) page.scroll.scrollTo({ top: last.offsetTop - 12 });
+    else toEnd();
+    page.latest.hidden = atEnd();
+  }
   let following = true;
   page.scroll.addEventListener("scroll", () => {
     following = atEnd();
@@ -130,7 +138,7 @@ export function view({ page, desk, act, pendingAnswer }) {
     following = true;
     toEnd();
   });
-  new ResizeObserver(() => following && toEnd()).observe(page.scroll);
+  new ResizeObserver(() => following && toNewest()).observe(page.scroll);
 
   return {
     /** Everything a state says; `jump` goes to the newest whatever the reader looks at. */
@@ -140,7 +148,7 @@ export function view({ page, desk, act, pendingAnswer }) {
       drawLog(state);
       drawSlots(state);
       drawProgress(state);
-      if (following) toEnd();
+      if (following) toNewest();
       else if (page.log.lastElementChild !== before) page.latest.hidden = false;
     },
 
