@@ -274,6 +274,8 @@ def _stand_up(organizer: User, site: Site, today: date) -> None:
             continue
         starts_at = datetime.combine(day, time(9), site.zone)
         during = (starts_at, starts_at + timedelta(minutes=30))
+        if Occurrence.objects.active().filter(room=room, blocked__overlap=during).exists():
+            continue
         Occurrence.objects.create(
             booking=booking,
             room=room,

@@ -115,8 +115,10 @@ def nearest_slot(
     None when there is none within SEARCH_DAYS of the wanted day (or of the nearest bookable one).
     """
     duration = _legal_duration(rules, starts_at, ends_at)
-    if _refused(rules, starts_at, _utc(starts_at) + duration, now) is None:
-        return _utc(starts_at), _utc(starts_at) + duration
+    if _refused_by_reach(rules, starts_at, now) is None:
+        kept = _utc(starts_at), _utc(starts_at) + duration
+        if _refused(rules, *kept, now) is None:
+            return kept
     last = _utc(now) + timedelta(days=rules.horizon_days)
     wanted = min(max(_utc(starts_at), _utc(now)), last)
     middle = rules.local(wanted).date()

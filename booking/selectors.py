@@ -6,6 +6,7 @@ The value types of the pure core are re-exported here: other layers import them 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -304,7 +305,7 @@ def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: dateti
     return RoomNow(room=code, is_busy=True, until=until, title=booking.title, organizer=organizer)
 
 
-def _home_buildings(user: AbstractBaseUser) -> QuerySet[Profile, dict[str, int]]:
+def _home_buildings(user: AbstractBaseUser) -> QuerySet[Profile, Any]:
     return Profile.objects.filter(user=user.pk, building__isnull=False).values("building")
 
 

@@ -55,6 +55,7 @@ def book_room(
     Raises RoomNotFound, PolicyViolation, RoomUnavailable, InvalidBooking, IdempotencyMismatch.
     """
     title = _clean_title(title)
+    _check_instants(starts_at=starts_at, ends_at=ends_at)
     _check_values(headcount=headcount, visibility=visibility, source=source, key=idempotency_key)
     request = {
         "room": room,
