@@ -63,7 +63,9 @@ class Thread(models.Model):
         _("open question"), null=True, help_text=_("The interrupt that waits for its answer.")
     )
     summary = models.JSONField(
-        _("summary"), db_default=models.Value({}, models.JSONField()), help_text=_("The agent's own description of its state.")
+        _("summary"),
+        db_default=models.Value({}, models.JSONField()),
+        help_text=_("The agent's own description of its state."),
     )
     title = models.CharField(_("title"), max_length=120, db_default="")
     created_at = models.DateTimeField(_("created"), db_default=Now())

@@ -89,9 +89,12 @@ def probe_graph(
         return {"draft": draft, "result": done}
 
     graph = StateGraph(ProbeState, context_schema=RunContext)
+    graph.add_node("understand", understand)
+    graph.add_node("search", search)
+    graph.add_node("choose", choose)
+    graph.add_node("confirm", confirm)
+    graph.add_node("book", book)
     names = ["understand", "search", "choose", "confirm", "book"]
-    for name, node in zip(names, (understand, search, choose, confirm, book), strict=True):
-        graph.add_node(name, node)
     for before, after in zip([START, *names], [*names, END], strict=True):
         graph.add_edge(before, after)
     return graph

@@ -8,3 +8,9 @@ class BookingConfig(AppConfig):
     name = "booking"
     verbose_name = _("Meeting rooms")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from agentruntime.agents import register
+        from booking.agent.spec import SPEC
+
+        register(SPEC)

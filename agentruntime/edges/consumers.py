@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import time
+import uuid
 from datetime import UTC, datetime
 from typing import Any
 
@@ -138,12 +139,12 @@ class AgentConsumer(AsyncWebsocketConsumer):
         text = request.text
         if request.value is not None:
             text = self.spec.phrase(request.value, self.language)
-        if request.id:
-            follower.own_ids.add(request.id)
+        client_id = request.id or f"server-{uuid.uuid4().hex}"
+        follower.own_ids.add(client_id)
         receipt = await get_host().accept(
             NewMessage(
                 thread=follower.thread.id,
-                client_id=request.id,
+                client_id=client_id,
                 kind="answer" if is_answer else "text",
                 text=text,
                 data=request.value or {},

@@ -33,9 +33,7 @@ def language_of(scope: dict[str, Any]) -> str:
     return "en"
 
 
-async def open_thread(
-    user: Any, thread_id: str, *, agent: str, language: str
-) -> ThreadView:
+async def open_thread(user: Any, thread_id: str, *, agent: str, language: str) -> ThreadView:
     """The person's thread of that id; a new one without an id or with one that is not theirs."""
 
     def inside() -> ThreadView:

@@ -26,16 +26,18 @@ class RunContext:
     """One run's context.
 
     owner_id: primary key of the person whose thread it is. language: the portal's, for when the
-    person's words do not tell. messages: what this turn answers. said: what the agent says, to be
-    committed with the turn. clock: the time messages without one of their own are judged by.
+    person's words do not tell. now: the instant the run began. messages: what this turn answers.
+    said: what the agent says, classes: what it took each message to be (by message id); both are
+    committed with the turn.
     """
 
     lease: Lease
     owner_id: int
     language: str
-    clock: Callable[[], datetime]
+    now: datetime
     messages: Sequence[Said] = ()
     said: list[dict[str, Any]] = field(default_factory=list)
+    classes: dict[int, str] = field(default_factory=dict)
     superseded: bool = False
 
     def ensure_current(self) -> None:
@@ -50,9 +52,7 @@ class RunContext:
     def say(self, text: str, *, kind: str = "text", data: Mapping[str, Any] | None = None) -> None:
         """Say something when the turn is committed. kind: `text`, `complete` or `notice`."""
         self.ensure_current()
-        self.said.append(
-            {"kind": kind, "text": text, "data": dict(data or {}), "interrupt_id": ""}
-        )
+        self.said.append({"kind": kind, "text": text, "data": dict(data or {}), "interrupt_id": ""})
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a synchronous read of an app (a selector) in a database thread."""

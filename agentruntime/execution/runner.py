@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Protocol
 
 from langchain_core.runnables import RunnableConfig
@@ -33,10 +33,13 @@ class Graph(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings:
-    """flush_after: seconds after which a run also saves at super-step boundaries."""
+    """flush_after: seconds after which a run also saves at super-step boundaries.
+
+    shift: added to every instant the agent sees; zero but in evaluations of recorded cases.
+    """
 
     flush_after: float
-    clock: Callable[[], datetime]
+    shift: timedelta = timedelta()
 
 
 class Run:
@@ -56,12 +59,12 @@ class Run:
     ) -> None:
         self.claim = claim
         self.spec = spec
-        self.input = turn_input(claim.thread.interrupt, _pending(claim))
+        self.input = turn_input(claim.thread.interrupt, _pending(claim), shift=settings.shift)
         self.context = RunContext(
             lease=claim.lease,
             owner_id=claim.thread.owner_id,
             language=claim.thread.language,
-            clock=settings.clock,
+            now=datetime.now(UTC) + settings.shift,
             messages=self.input.messages,
             said=[dict(item) for item in claim.flushed.said] if claim.flushed else [],
         )
@@ -192,7 +195,7 @@ class Run:
                 title=str(summary.get("title") or thread.title),
                 language=str(summary.get("language") or thread.language),
                 agent_version=self.spec.version,
-                consumed=self.input.consumed,
+                consumed={each: self.context.classes.get(each, "") for each in self.input.consumed},
                 refused=self.input.refused,
                 said=said,
                 steps=self.steps,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from agentruntime.agents import Said
@@ -27,7 +28,10 @@ class TurnInput:
 
 
 def turn_input(
-    interrupt: Mapping[str, Any] | None, pending: Sequence[MessageView]
+    interrupt: Mapping[str, Any] | None,
+    pending: Sequence[MessageView],
+    *,
+    shift: timedelta = timedelta(),
 ) -> TurnInput:
     """Read the unread messages in their order.
 
@@ -43,7 +47,7 @@ def turn_input(
         if (is_answer or message.interrupt_id) and message.interrupt_id != open_id:
             refused.append(message.id)
             continue
-        taken.append(_said(message))
+        taken.append(_said(message, shift))
         if is_answer:
             break
     value: dict[str, Any] = {}
@@ -59,10 +63,10 @@ def turn_input(
     return TurnInput(messages=taken, refused=refused, interrupt=open_id, value=value)
 
 
-def _said(message: MessageView) -> Said:
+def _said(message: MessageView, shift: timedelta) -> Said:
     return Said(
         id=message.id,
-        at=message.created_at.isoformat(),
+        at=(message.created_at + shift).isoformat(),
         text=message.text,
         value=message.data if message.kind == "answer" else None,
     )

@@ -8,9 +8,9 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agentruntime.agents import all_agents, get_agent
@@ -52,13 +52,11 @@ def _now() -> datetime:
 class RuntimeHost:
     """Runs threads for this process. `start` before use, `drain` and `stop` at the end."""
 
-    def __init__(
-        self, settings: HostSettings, *, clock: Callable[[], datetime] = _now
-    ) -> None:
+    def __init__(self, settings: HostSettings, *, shift: timedelta = timedelta()) -> None:
         self.settings = settings
         self.worker = worker_id()
         self.draining = False
-        self._clock = clock
+        self._shift = shift
         self._drivers: dict[str, ThreadDriver] = {}
         self._graphs: dict[str, Graph] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -144,9 +142,7 @@ class RuntimeHost:
             leases=self.leases,
             spec=spec,
             graph=self._graphs[spec.name],
-            settings=RunSettings(
-                flush_after=self.settings.flush_after_seconds, clock=self._clock
-            ),
+            settings=RunSettings(flush_after=self.settings.flush_after_seconds, shift=self._shift),
             run_seconds=self.settings.run_seconds,
             followers=Outlet(),
         )

@@ -23,7 +23,7 @@ RESTARTING = 4012
 CANCEL_SECONDS = 2.0
 
 
-class RuntimeServer(Server):  # type: ignore[misc]
+class RuntimeServer(Server):
     """host: started before the first connection is accepted, drained at the end."""
 
     def __init__(self, *args: Any, host: RuntimeHost, **options: Any) -> None:

@@ -150,7 +150,7 @@ class ThreadDriver:
                 title=thread.title,
                 language=thread.language,
                 agent_version=self._spec.version,
-                consumed=run.input.consumed,
+                consumed=dict.fromkeys(run.input.consumed, ""),
                 refused=run.input.refused,
                 said=[{"kind": "error", "text": "", "data": {"code": code}, "interrupt_id": ""}],
                 steps=run.steps,
@@ -158,9 +158,7 @@ class ThreadDriver:
             ),
         )
         run.tell(RunFailed, code=code, retry=retry)
-        run.told_turn(
-            committed, status=status, interrupt=thread.interrupt, summary=thread.summary
-        )
+        run.told_turn(committed, status=status, interrupt=thread.interrupt, summary=thread.summary)
         return committed
 
     async def _give_back(self, status: str, error: str) -> None:

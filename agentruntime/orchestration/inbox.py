@@ -88,9 +88,7 @@ async def accept(
             return known
         if decision.action == "refuse":
             if fresh:
-                await store.refuse(
-                    pool, message, classification=classification, rule=decision.rule
-                )
+                await store.refuse(pool, message, classification=classification, rule=decision.rule)
                 raise _REFUSALS[decision.code]()
             seen, fresh = await _fresh(pool, message.thread), True
     raise StorageUnavailable("the thread changes faster than a message can be stored")
@@ -104,6 +102,9 @@ async def _fresh(pool: Pool, thread: str) -> ThreadView:
 
 
 def _classify(message: NewMessage, seen: ThreadView) -> str:
+    """What the agent takes it to be; only where a decision needs to know: beside a run."""
+    if seen.status != "running":
+        return ""
     said = Said(id=0, at="", text=message.text, value=message.data or None)
     return get_agent(seen.agent).classify(said, seen.summary)
 

@@ -37,9 +37,7 @@ class LeaseKeeper:
 
     async def claim(self, thread: str) -> Claim | None:
         """Take a thread that has unread messages and no living owner."""
-        return await store.claim(
-            self._pool, thread=thread, worker=self.worker, lease=self.duration
-        )
+        return await store.claim(self._pool, thread=thread, worker=self.worker, lease=self.duration)
 
     def hold(self, lease: Lease, *, on_lost: Callable[[], None]) -> None:
         """Renew this lease from now on; `on_lost` is called once if that fails."""

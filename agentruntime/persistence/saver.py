@@ -139,8 +139,7 @@ class TurnRows:
 
 def _columns(prefix: str, names: str, rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
     return {
-        f"{prefix}_{name}": [row[index] for row in rows]
-        for index, name in enumerate(names.split())
+        f"{prefix}_{name}": [row[index] for row in rows] for index, name in enumerate(names.split())
     }
 
 
@@ -240,7 +239,9 @@ class TurnSaver(AsyncPostgresSaver):
         )
         put: RunnableConfig = {
             "configurable": {
-                "thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint["id"]
+                "thread_id": thread,
+                "checkpoint_ns": ns,
+                "checkpoint_id": checkpoint["id"],
             }
         }
         if not self.turn:
@@ -289,13 +290,16 @@ class TurnSaver(AsyncPostgresSaver):
         def at(checkpoint_id: str) -> RunnableConfig:
             return {
                 "configurable": {
-                    "thread_id": thread, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id
+                    "thread_id": thread,
+                    "checkpoint_ns": ns,
+                    "checkpoint_id": checkpoint_id,
                 }
             }
 
         checkpoint = row["checkpoint"]
         values = {
-            **(checkpoint.get("channel_values") or {}), **self._load_blobs(row["channel_values"])
+            **(checkpoint.get("channel_values") or {}),
+            **self._load_blobs(row["channel_values"]),
         }
         parent = row["parent_checkpoint_id"]
         return CheckpointTuple(
@@ -330,4 +334,3 @@ class TurnSaver(AsyncPostgresSaver):
             else:
                 async with conn.cursor(row_factory=dict_row) as cur:
                     yield cur
-

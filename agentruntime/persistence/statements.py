@@ -166,8 +166,10 @@ with fence as (
     returning id, turn
 ), {ROWS_SQL}, consumed as (
     update agentruntime_message as m
-    set status = 'consumed', turn = fence.turn, run_version = %(version)s
-    from fence where m.id = any(%(consumed)s) and m.thread_id = fence.id
+    set status = 'consumed', turn = fence.turn, run_version = %(version)s,
+        classification = case when r.class = '' then m.classification else r.class end
+    from fence, unnest(%(consumed)s::bigint[], %(classes)s::text[]) as r(id, class)
+    where m.id = r.id and m.thread_id = fence.id
 ), refused as (
     update agentruntime_message as m
     set status = 'refused', rule = 'stale_answer', turn = fence.turn, run_version = %(version)s

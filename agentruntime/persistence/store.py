@@ -120,7 +120,10 @@ class Accepted:
 
 @dataclass(frozen=True, kw_only=True)
 class TurnCommit:
-    """All that a turn changes, to be written in one fenced transaction."""
+    """All that a turn changes, to be written in one fenced transaction.
+
+    consumed: the messages it answers, each with what it was taken to be ("" when unknown).
+    """
 
     lease: Lease
     rows: TurnRows
@@ -132,7 +135,7 @@ class TurnCommit:
     title: str
     language: str
     agent_version: int
-    consumed: Sequence[int]
+    consumed: Mapping[int, str]
     refused: Sequence[int] = ()
     said: Sequence[Mapping[str, Any]] = ()
     steps: Sequence[Mapping[str, Any]] = ()
@@ -211,9 +214,7 @@ async def accept(
             async with conn.pipeline():
                 first = await conn.execute(sql.ACCEPT, names)
                 second = await conn.execute(sql.PENDING, {"thread": message.thread})
-                third = await conn.execute(
-                    sql.HEAD, {"thread": message.thread, "flushed": None}
-                )
+                third = await conn.execute(sql.HEAD, {"thread": message.thread, "flushed": None})
                 row = await first.fetchone()
                 pending = await second.fetchall()
                 head = await third.fetchone()
@@ -358,6 +359,7 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
         "language": turn.language,
         "agent_version": turn.agent_version,
         "consumed": list(turn.consumed),
+        "classes": list(turn.consumed.values()),
         "refused": list(turn.refused),
         "said": Jsonb([dict(item) for item in turn.said]),
         "steps": Jsonb([dict(item) for item in turn.steps]),

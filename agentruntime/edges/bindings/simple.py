@@ -1,6 +1,6 @@
 """simple.v1: events and threads to frames, frames to requests. Pure (see docs/protocol.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,7 +141,7 @@ def _read_answer(frame: Mapping[str, Any]) -> Say:
     return Say(id=_client_id(frame), text="", interrupt_id=interrupt_id, value=value)
 
 
-_READERS = {
+_READERS: Mapping[str, Callable[[Mapping[str, Any]], Request]] = {
     "init": _read_init,
     "message": _read_message,
     "answer": _read_answer,
@@ -155,12 +155,13 @@ def welcome(
     thread: ThreadView, messages: Sequence[MessageView], *, spec: AgentSpec, language: str
 ) -> Frame:
     """Everything a page needs to draw itself, but the open question."""
+    summary = thread.summary or spec.describe({})
     return {
         "type": "welcome",
         "message": spec.greeting.get(language, ""),
-        "phase": thread.summary.get("phase", ""),
-        "slots": thread.summary.get("slots", {}),
-        "assumed": thread.summary.get("assumed", []),
+        "phase": summary.get("phase", ""),
+        "slots": summary.get("slots", {}),
+        "assumed": summary.get("assumed", []),
         "status": thread.status,
         "language": language,
         "transcript": [_line(message, language) for message in messages],

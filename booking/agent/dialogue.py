@@ -1,0 +1,241 @@
+"""The state machine: what a proposal does in each phase. Pure; the one place that decides.
+
+`advance` returns a new state whose `dialogue.next` names the node to go on with. Nothing here
+reads rooms or writes bookings.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from booking.agent.planner import Action, Proposal
+from booking.agent.questions import assumptions, lines, problem_text
+from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset
+from booking.agent.texts import text
+from booking.agent.understand import apply
+from booking.agent.understand.types import Problem, Understanding
+
+State = dict[str, Any]
+
+ANYTIME: frozenset[Action] = frozenset(
+    {
+        "fill", "drop", "restart", "resume", "tell_mine", "tell_room", "tell_free",
+        "cancel_booking", "move_booking", "check_in", "refuse_scope", "refuse_injection", "unclear",
+    }
+)  # fmt: skip
+
+ALLOWED: Mapping[str, frozenset[Action]] = {
+    "IDLE": ANYTIME,
+    "COLLECTING_SLOTS": ANYTIME | {"confirm", "decline"},
+    "AWAITING_SELECTION": ANYTIME | {"select", "confirm", "decline"},
+    "CONFIRMING": ANYTIME | {"select", "confirm", "decline"},
+    "BOOKED": ANYTIME | {"confirm"},
+}
+
+# What an answered question of the person's leaves as it is.
+_ASIDES: Mapping[Action, str] = {
+    "tell_mine": "mine",
+    "tell_room": "room",
+    "tell_free": "free",
+    "check_in": "check_in",
+    "refuse_scope": "scope",
+    "refuse_injection": "injection",
+    "unclear": "unclear",
+}
+
+
+def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> State:
+    """The state after a proposal. An action the phase does not allow is unclear."""
+    current: State = {"slots": {}, "dialogue": fresh_dialogue("en"), "result": {}, **state}
+    understanding = proposal.understanding
+    if understanding is not None:
+        current = _with(current, language=understanding.language, preface="")
+    else:
+        current = _with(current, preface="")
+    phase = current["dialogue"]["phase"]
+    action = proposal.action if proposal.action in ALLOWED[phase] else "unclear"
+    if action in _ASIDES:
+        return _aside(current, _ASIDES[action], understanding)
+    if action in {"cancel_booking", "move_booking"}:
+        return _with(
+            current, next="target", wants={"kind": action, **_words(understanding)}, offer=None
+        )
+    return _STEPS[action](current, proposal, now)
+
+
+def _with(state: State, **changes: Any) -> State:
+    return {**state, "dialogue": {**state["dialogue"], **changes}}
+
+
+def _words(understanding: Understanding | None) -> dict[str, Any]:
+    """A reference to a stored booking and the new values, as plain JSON."""
+    if understanding is None:
+        return {}
+    ref = understanding.booking_ref
+    return {
+        "slots": {key: found.value for key, found in understanding.slots.items()},
+        "ref": None
+        if ref is None
+        else {
+            "booking_ids": list(ref.booking_ids),
+            "series_ids": list(ref.series_ids),
+            "owner": ref.owner,
+            "everyone": ref.everyone,
+            "last": ref.last,
+        },
+    }
+
+
+def _aside(state: State, wants: str, understanding: Understanding | None) -> State:
+    """A question of the person's: answered, and the draft goes on as it is (P11)."""
+    return _with(state, next="answer", wants={"kind": wants, **_words(understanding)})
+
+
+def _fill(state: State, proposal: Proposal, now: datetime) -> State:
+    understanding = proposal.understanding
+    if understanding is None:
+        return _aside(state, "unclear", None)
+    dialogue = state["dialogue"]
+    if dialogue["phase"] in {"IDLE", "BOOKED"}:
+        state = reset(dialogue["language"])
+    return _filled(state, understanding, now)
+
+
+def _filled(state: State, understanding: Understanding, now: datetime) -> State:
+    language = state["dialogue"]["language"]
+    already = state["dialogue"]["assumed"]
+    fold = apply(state["slots"], understanding, now=now, assumed=tuple(already))
+    news = [slot for slot in fold.assumed if slot not in already]
+    preface = lines(
+        *(problem_text(each, language) for each in fold.problems),
+        assumptions(fold.slots, news, language),
+        _on_behalf(understanding, language),
+    )
+    state = {**state, "slots": dict(fold.slots), "result": {}}
+    # P14: any change while a confirmation is open voids it.
+    state = _with(
+        state,
+        phase="COLLECTING_SLOTS",
+        assumed=list(fold.assumed),
+        candidates=[],
+        selected=None,
+        offer=None,
+        target=None,
+        wants=None,
+        preface=preface,
+        options=_options(fold.problems),
+        asks=list(fold.missing),
+    )
+    is_open = fold.missing or fold.slots.get("on_behalf_of")
+    return _with(state, next="clarify" if is_open else "search")
+
+
+def _on_behalf(understanding: Understanding, language: str) -> str:
+    """P1: nobody is booked for by text; the name as it was written goes into the answer."""
+    found = understanding.slots.get("on_behalf_of")
+    if found is None or found.value is None:
+        return ""
+    return text("on_behalf", language, who=understanding.text[slice(*found.span)].strip())
+
+
+def _options(problems: tuple[Problem, ...]) -> list[list[Any]]:
+    return [[each.slot, option] for each in problems for option in each.options]
+
+
+def _select(state: State, proposal: Proposal, now: datetime) -> State:
+    for card in state["dialogue"]["candidates"]:
+        if card["room"] != proposal.room:
+            continue
+        if proposal.starts_at and card.get("starts_at") != proposal.starts_at:
+            continue
+        return _take(state, card)
+    if proposal.understanding is not None and "room" in proposal.understanding.slots:
+        return _filled(state, proposal.understanding, now)
+    return _aside(state, "unclear", None)
+
+
+def _take(state: State, card: Mapping[str, Any]) -> State:
+    """Take a card; one with a time of its own moves the wish to that time."""
+    slots = dict(state["slots"])
+    if card.get("starts_at"):
+        slots |= {"date": card["starts_at"][:10], "start_time": card["starts_at"][11:16]}
+    state = {**state, "slots": slots}
+    return _with(state, next="search", selected=card["room"], offer=None, target=None)
+
+
+def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
+    dialogue = state["dialogue"]
+    if dialogue["phase"] == "BOOKED":
+        return _aside(state, "already_booked", None)
+    if dialogue["phase"] == "COLLECTING_SLOTS":
+        return _in_own_name(state)
+    if dialogue["phase"] == "AWAITING_SELECTION":
+        cards = dialogue["candidates"]
+        return _take(state, cards[0]) if len(cards) == 1 else _aside(state, "unclear", None)
+    if dialogue["target"] is not None:
+        return _with(state, next="change")
+    return _with(state, next="book" if dialogue["offer"] else "search")
+
+
+def _in_own_name(state: State) -> State:
+    """A yes to booking in the person's own name what was asked for somebody else."""
+    slots = dict(state["slots"])
+    if slots.pop("on_behalf_of", None) is None:
+        return _aside(state, "unclear", None)
+    asks = state["dialogue"]["asks"]
+    return _with({**state, "slots": slots}, next="clarify" if asks else "search")
+
+
+def _decline(state: State, proposal: Proposal, now: datetime) -> State:
+    dialogue = state["dialogue"]
+    language = dialogue["language"]
+    if dialogue["target"] is not None:
+        return _aside(reset(language), "kept", None)
+    return _with(
+        state,
+        phase="COLLECTING_SLOTS",
+        next="clarify",
+        preface=text("declined", language),
+        asks=[],
+        selected=None,
+        offer=None,
+        candidates=[],
+    )
+
+
+def _drop(state: State, proposal: Proposal, now: datetime) -> State:
+    was_open = state["dialogue"]["phase"] in OPEN_PHASES
+    language = state["dialogue"]["language"]
+    kept = state["dialogue"]["target"] is not None
+    ended = reset(language)
+    if not was_open:
+        return _aside({**ended, "result": state["result"]}, "nothing_open", None)
+    return _aside(ended, "kept" if kept else "dropped", None)
+
+
+def _restart(state: State, proposal: Proposal, now: datetime) -> State:
+    state = reset(state["dialogue"]["language"])
+    understanding = proposal.understanding
+    if understanding is None or not understanding.slots:
+        return _with(state, phase="COLLECTING_SLOTS", next="clarify", asks=_ALL_ASKS, preface="")
+    return _filled(state, understanding, now)
+
+
+_ALL_ASKS = ["date", "start_time", "duration_minutes", "capacity"]
+
+
+def _resume(state: State, proposal: Proposal, now: datetime) -> State:
+    if state["dialogue"]["phase"] in OPEN_PHASES:
+        return _with(state, next="ask")
+    return _aside(state, "unclear", None)
+
+
+_STEPS = {
+    "fill": _fill,
+    "select": _select,
+    "confirm": _confirm,
+    "decline": _decline,
+    "drop": _drop,
+    "restart": _restart,
+    "resume": _resume,
+}

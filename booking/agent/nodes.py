@@ -1,0 +1,237 @@
+"""The graph's nodes: read, decide by the pure modules, ask or act. Every tool runs as the owner.
+
+`ask` interrupts and has nothing before the interrupt. Nodes are asynchronous, so that a run can
+be stopped; what is synchronous runs in a database thread through the context.
+"""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from agentruntime.execution.context import RunContext
+from booking.agent import answers, dialogue, offers, questions, targets, tools
+from booking.agent.planner import propose, propose_answer
+from booking.agent.state import OPEN_PHASES, BookingState, reset
+from booking.agent.texts import text
+from booking.agent.understand import CandidateInfo, DraftView, understand
+from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable
+
+Context = Runtime[RunContext]
+Update = dict[str, Any]
+
+FREE_STARTS = 8
+GUESSED_MINUTES = 60
+
+
+def draft_view(state: Mapping[str, Any]) -> DraftView:
+    """What the conversation holds, as understanding takes it. Pure."""
+    said = state["dialogue"]
+    return DraftView(
+        phase=said["phase"],
+        slots=state["slots"],
+        candidates=tuple(
+            CandidateInfo(
+                room=card["room"],
+                names=tuple(card["names"]),
+                building=card["building"],
+                floor=card["floor"],
+                seats=card["seats"] or 0,
+                features=tuple(each["code"] for each in card["features"]),
+                start_time=card["starts_at"][11:16] if card.get("starts_at") else None,
+            )
+            for card in said["candidates"]
+        ),
+        missing=tuple(said["asks"]),
+        assumed=tuple(said["assumed"]),
+        options=tuple((slot, value) for slot, value in said["options"]),
+        language=said["language"],
+    )
+
+
+async def understand_said(state: BookingState, runtime: Context) -> Update:
+    """Read the turn's messages in order; each moves the state machine on."""
+    context = runtime.context
+    known = await context.read(tools.knowledge, context.owner_id)
+    current: dict[str, Any] = {**reset(context.language), **state}
+    for message in current["said"]["messages"]:
+        now = datetime.fromisoformat(message["at"]).astimezone(known.zone)
+        value = message.get("value") or {}
+        words = message.get("text") or value.get("text")
+        if isinstance(words, str):
+            understood = understand(
+                words,
+                now=now,
+                lexicon=known.lexicon,
+                hours=known.hours,
+                draft=draft_view(current),
+            )
+            proposal = propose(understood)
+            context.classes[message["id"]] = understood.classification[:40]
+        else:
+            proposal = propose_answer(value)
+            context.classes[message["id"]] = proposal.action
+        current = dialogue.advance(current, proposal, now)
+    return {key: current[key] for key in ("slots", "dialogue", "result")}
+
+
+async def clarify(state: BookingState, runtime: Context) -> Update:
+    """Put the question for what is missing; for a part of a day, show what is free in it."""
+    said, slots = state["dialogue"], state["slots"]
+    question = questions.clarify(asks=said["asks"], slots=slots, language=said["language"])
+    if "start_time" in said["asks"] and slots.get("window") and slots.get("date"):
+        free = await _free_in_window(slots, said["language"], runtime.context)
+        question["message"] = questions.lines(free, question["message"])
+    return {"dialogue": {**said, "phase": "COLLECTING_SLOTS", "question": question, "next": "ask"}}
+
+
+async def _free_in_window(slots: Mapping[str, Any], language: str, context: RunContext) -> str:
+    first, last = (time.fromisoformat(each) for each in slots["window"])
+    starts = await context.read(
+        tools.free_starts,
+        context.owner_id,
+        date=date.fromisoformat(slots["date"]),
+        window=(first, last),
+        minutes=slots.get("duration_minutes") or GUESSED_MINUTES,
+        headcount=slots.get("capacity") or 1,
+        building=slots.get("building"),
+        floor=slots.get("floor"),
+        features=tuple(slots.get("features") or ()),
+        room=slots.get("room"),
+        now=context.now,
+    )
+    if not starts:
+        return text("window.full", language)
+    known = await context.read(tools.knowledge, context.owner_id)
+    shown = [f"{each.astimezone(known.zone):%H:%M}" for each in _spread(starts)]
+    return text("window.free", language, starts=", ".join(shown))
+
+
+def _spread(starts: list[datetime]) -> list[datetime]:
+    """At most `FREE_STARTS` of them, evenly; full hours first where there are enough."""
+    hours = [each for each in starts if each.minute == 0]
+    chosen = hours if len(hours) >= FREE_STARTS // 2 else starts
+    step = max(1, -(-len(chosen) // FREE_STARTS))
+    return chosen[::step]
+
+
+async def search(state: BookingState, runtime: Context) -> Update:
+    """Look for rooms, or look again whether the one that was taken is still free."""
+    context, said = runtime.context, state["dialogue"]
+    known = await context.read(tools.knowledge, context.owner_id)
+    request = offers.request_of(state["slots"], known.zone, selected=said["selected"])
+    result = await context.read(tools.search, context.owner_id, request, now=context.now)
+    refused = result.refusal
+    current = offers.after_search(
+        state,
+        result,
+        request,
+        rooms=known.rooms,
+        features=known.features,
+        refusal_text=answers.refusal_text(refused, said["language"]) if refused else "",
+    )
+    return {"dialogue": current["dialogue"]}
+
+
+async def ask(state: BookingState) -> Update:
+    """Wait for the person."""
+    said = state["dialogue"]
+    question = said["question"]
+    message = questions.lines(said["preface"], question["message"])
+    answer = interrupt({**question, "message": message})
+    return {"said": {"messages": answer["messages"]}}
+
+
+async def book(state: BookingState, runtime: Context) -> Update:
+    """Book exactly what was confirmed, once; a lost race goes back to the search."""
+    context, said = runtime.context, state["dialogue"]
+    language, offer = said["language"], said["offer"]
+    arguments = {key: value for key, value in offer.items() if key != "intent"}
+    try:
+        result = await context.effect(
+            "book_room",
+            key=offer["intent"],
+            arguments={**arguments, "digest": questions.digest(offer)},
+            call=partial(tools.book, owner_id=context.owner_id, offer=offer, now=context.now),
+        )
+    except (RoomUnavailable, PolicyViolation) as error:
+        preface = _why(error, language)
+        return {
+            "dialogue": {
+                **said, "next": "search", "selected": None, "offer": None, "preface": preface
+            }
+        }  # fmt: skip
+    context.say(answers.booked_text(result, language), kind="complete", data=result)
+    done = {**said, "phase": "BOOKED", "next": END, "question": None, "asks": [], "offer": None}
+    return {"dialogue": done, "result": result}
+
+
+def _why(error: BookingError, language: str) -> str:
+    return error.message("zh-hans" if language == "zh" else "en")
+
+
+async def find_target(state: BookingState, runtime: Context) -> Update:
+    """Find which of the person's own bookings is meant, and ask for a yes to the change."""
+    context, said = runtime.context, state["dialogue"]
+    known = await context.read(tools.knowledge, context.owner_id)
+    uses = await context.read(tools.own_uses, context.owner_id)
+    chosen = targets.choose(said["wants"], uses, last=state["result"].get("booking_id"))
+    if isinstance(chosen, str):
+        wants = {"kind": chosen, "lines": targets.listed(uses, said["language"])}
+        return {"dialogue": {**said, "next": "answer", "wants": wants}}
+    change = targets.change_of(said["wants"], chosen, known.zone)
+    if change["kind"] == "move_booking":
+        request = targets.request_of(change)
+        found = await context.read(tools.search, context.owner_id, request, now=context.now)
+        if not found.candidates:
+            why = answers.refusal_text(found.refusal, said["language"]) if found.refusal else ""
+            wants = {"kind": "cannot_move", "why": why, "room": change["room"]}
+            return {"dialogue": {**said, "next": "answer", "wants": wants}}
+    return {
+        "dialogue": {
+            **reset(said["language"])["dialogue"],
+            "phase": "CONFIRMING",
+            "next": "ask",
+            "target": change,
+            "question": targets.question(change, chosen, said["language"]),
+        }
+    }
+
+
+async def change(state: BookingState, runtime: Context) -> Update:
+    """Cancel or move exactly what was confirmed."""
+    context, said = runtime.context, state["dialogue"]
+    language, target = said["language"], said["target"]
+    arguments = {key: value for key, value in target.items() if key != "intent"}
+    try:
+        result = await context.effect(
+            target["kind"],
+            key=target["intent"],
+            arguments=arguments,
+            call=partial(tools.change, owner_id=context.owner_id, target=target, now=context.now),
+        )
+        words = answers.changed_text(target["kind"], result, language)
+    except BookingError as error:
+        result, words = {}, _why(error, language)
+    context.say(words, kind="complete", data=result)
+    return {**reset(language), "result": result}
+
+
+async def answer(state: BookingState, runtime: Context) -> Update:
+    """Answer a question of the person's; an open draft goes on with its question (P11)."""
+    context, said = runtime.context, state["dialogue"]
+    words = await answers.answer(state, context)
+    done = {**said, "wants": None}
+    if said["phase"] in OPEN_PHASES and said["question"] is not None:
+        return {"dialogue": {**done, "preface": words, "next": "ask"}}
+    context.say(words, kind="complete", data=answers.data(state))
+    return {"dialogue": {**done, "next": END}}
+
+
+def route(state: BookingState) -> str:
+    """The node the dialogue goes on with."""
+    return str(state["dialogue"]["next"])

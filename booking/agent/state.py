@@ -1,0 +1,59 @@
+"""The agent's state: plain JSON in four channels, made fresh in one place. Pure.
+
+`said` is the turn's input. `slots` is what is known of the wish. `dialogue` is where the
+conversation stands. `result` is what was done last.
+"""
+
+from typing import Any, Literal, TypedDict
+
+Phase = Literal["IDLE", "COLLECTING_SLOTS", "AWAITING_SELECTION", "CONFIRMING", "BOOKED"]
+
+OPEN_PHASES = frozenset({"COLLECTING_SLOTS", "AWAITING_SELECTION", "CONFIRMING"})
+REQUIRED = ("date", "start_time", "duration_minutes", "capacity")
+SHOWN_SLOTS = (
+    *REQUIRED,
+    "building",
+    "floor",
+    "features",
+    "room",
+    "title",
+)
+
+
+class BookingState(TypedDict, total=False):
+    """The channels. Keys are append-only; a rename raises `SPEC.version` (docs/adr/0004)."""
+
+    said: dict[str, Any]
+    slots: dict[str, Any]
+    dialogue: dict[str, Any]
+    result: dict[str, Any]
+
+
+def fresh_dialogue(language: str) -> dict[str, Any]:
+    """A dialogue in which nothing has been asked.
+
+    next: the node the turn goes on with. asks: slots the open question asks for. options: the
+    readings it offers, as `[slot, value]`. candidates: the cards shown. selected: the card taken.
+    question: what `interrupt()` asks. offer: what a yes will book. target: the booking that a yes
+    will change. preface: words before the next question. wants: a question of the person's.
+    """
+    return {
+        "phase": "IDLE",
+        "language": language,
+        "next": "answer",
+        "asks": [],
+        "options": [],
+        "assumed": [],
+        "candidates": [],
+        "selected": None,
+        "question": None,
+        "offer": None,
+        "target": None,
+        "preface": "",
+        "wants": None,
+    }
+
+
+def reset(language: str) -> dict[str, Any]:
+    """A state without any wish; the one place a conversation starts, or starts over, from."""
+    return {"slots": {}, "dialogue": fresh_dialogue(language), "result": {}}
