@@ -26,6 +26,12 @@ MANAGE = """
 import http.server, os, signal, sys
 with open("asked.txt", "a") as file:
     file.write(sys.argv[1] + "\\n")
+if sys.argv[1] != "serve":
+    import time
+    for moment in (0, 0.5):
+        time.sleep(moment)
+        with open("ran.txt", "a") as file:
+            file.write(f"{sys.argv[1]}-{os.getpid()}\\n")
 if sys.argv[1] == os.environ.get("FAIL_AT"):
     sys.exit(9)
 if sys.argv[1] == "serve":
@@ -103,16 +109,24 @@ def run(script: Path, *arguments: str, **variables: str) -> "subprocess.Complete
     )
 
 
-def serve(project: Path, **variables: str) -> "subprocess.Popen[str]":
-    process = subprocess.Popen(
+def launch(project: Path, **variables: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
         [project / "script" / "server"],
         cwd="/",
         env=environment(PORT=str(free_port()), **variables),
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def wait_until_it_serves(process: "subprocess.Popen[str]") -> None:
     assert process.stdout is not None
-    assert process.stdout.readline() == "Listening\n"
+    assert any(line == "Listening\n" for line in process.stdout)
+
+
+def serve(project: Path, **variables: str) -> "subprocess.Popen[str]":
+    process = launch(project, **variables)
+    wait_until_it_serves(process)
     return process
 
 
@@ -164,6 +178,17 @@ def read_until(terminal: int, wanted: bytes) -> bytes:
     return told
 
 
+def test_servers_that_start_at_once_migrate_one_after_the_other(project: Path) -> None:
+    both = [launch(project) for _ in range(2)]
+    for process in both:
+        wait_until_it_serves(process)
+        process.terminate()
+        process.communicate(timeout=30)
+    assert sorted(asked(project)) == sorted(["migrate", "load_demo", "serve"] * 2)
+    steps = [word for word in (project / "ran.txt").read_text().split() if word != "serve"]
+    assert all(begun == ended for begun, ended in zip(steps[::2], steps[1::2], strict=True))
+
+
 def test_server_stops_at_the_first_step_that_fails(project: Path) -> None:
     done = run(project / "script" / "server", PORT=str(free_port()), FAIL_AT="migrate")
     assert done.returncode == 9
@@ -182,7 +207,7 @@ def test_server_with_a_database_url_starts_no_database(project: Path) -> None:
     process = serve(project, DATABASE_URL="postgresql://elsewhere/roomwise")
     process.terminate()
     process.communicate(timeout=30)
-    assert not (project / "var").exists()
+    assert not (project / "var" / "postgres").exists()
 
 
 def test_server_says_when_the_port_is_taken(project: Path) -> None:
