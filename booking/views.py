@@ -46,14 +46,15 @@ class PersonRequest(HttpRequest):
 
 
 class SignIn(LoginView):
-    """Django's sign-in, which also brings back the language the person once chose."""
+    """Django's sign-in, which also brings the person's language to a browser that has none."""
 
     redirect_authenticated_user = True
 
     def form_valid(self, form: Any) -> HttpResponse:
         response = super().form_valid(form)
         chosen = Profile.objects.filter(user_id=form.get_user().pk).values_list("language").first()
-        if chosen and check_for_language(chosen[0]):
+        is_open = settings.LANGUAGE_COOKIE_NAME not in self.request.COOKIES
+        if is_open and chosen and check_for_language(chosen[0]):
             _remember_language(response, chosen[0])
         return response
 

@@ -16,7 +16,7 @@ const CARDS = {
       "div",
       { class: "choices" },
       rooms.length && roomList(rooms, desk, card, word("roomsToChoose")),
-      others.length && el("h3", { class: "choices-title" }, word("alternatives")),
+      others.length && el("p", { class: "choices-title" }, word("alternatives")),
       others.length && roomList(others, desk, card, word("alternatives")),
     );
   },
