@@ -1,0 +1,115 @@
+"""One message in, one Understanding out. Pure: `now`, the office's names and the draft are arguments.
+
+`Reader` is the hook for a recogniser of the long tail: it is given what no grammar explained and
+may add facts; none is installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from booking.agent.understand import acts, cues, injection, reference, when
+from booking.agent.understand.facts import Facts, gather
+from booking.agent.understand.normalise import Normalised, language_of, normalise
+from booking.agent.understand.selection import choose_option
+from booking.agent.understand.slots import collect, lone_number
+from booking.agent.understand.titles import explicit_span
+from booking.agent.understand.types import (
+    DraftView,
+    Found,
+    Lexicon,
+    OpeningHours,
+    Problem,
+    Understanding,
+)
+
+_COMMANDS = frozenset(
+    {
+        "cancel_booking",
+        "modify_booking",
+        "cancel_flow",
+        "confirm",
+        "check_in",
+        "out_of_domain",
+        "decline",
+        "select",
+    }
+)
+
+
+def understand(
+    text: str,
+    *,
+    now: datetime,
+    lexicon: Lexicon,
+    hours: OpeningHours,
+    draft: DraftView,
+) -> Understanding:
+    """Read one message as said in the state of `draft`. `now` is aware, in the rooms' zone."""
+    message = normalise(text)
+    title = explicit_span(message.folded)
+    seen = injection.without(message.folded, (title,) if title else ())
+    attacks = injection.find(seen)
+    folded = injection.without(message.folded, attacks)
+    if cues.RESTART.search(folded):
+        draft = DraftView(language=draft.language)
+    facts = gather(folded, message.text, lexicon=lexicon, now=now)
+    slots, problems = _slots(facts, folded, message, now=now, hours=hours, draft=draft)
+    heard = acts.Heard(folded, facts, slots, tuple(problems), draft, lexicon)
+    act = acts.decide(heard)
+    if attacks and act.name in _COMMANDS:
+        act = acts.Act("injection")
+    result = Understanding(
+        text=message.text,
+        language=language_of(message.text, draft.language),
+        acts=_names(act, attacked=bool(attacks)),
+        slots=slots if act.name not in {"injection", "out_of_domain"} else {},
+        problems=(*message.problems, *_relevant(problems, act)),
+        selection=act.selection,
+        booking_ref=act.ref,
+        wants=act.wants,
+    )
+    if act.name == "modify_booking":
+        change = reference.find_change(
+            folded, message.text, lexicon=lexicon, now=now, hours=hours, draft=draft
+        )
+        return replace(result, slots=change.slots, problems=change.problems, booking_ref=change.ref)
+    return result
+
+
+def _names(act: acts.Act, *, attacked: bool) -> tuple[str, ...]:
+    if attacked and act.name != "injection":
+        return (act.name, "injection")
+    return (act.name,)
+
+
+def _relevant(problems: list[Problem], act: acts.Act) -> list[Problem]:
+    if act.wants == "unclear":
+        return [Problem("not_understood", "", (0, 0))]
+    return problems if act.name in acts.SPEAKING or act.name.startswith("query") else []
+
+
+def _slots(
+    facts: Facts,
+    folded: str,
+    message: Normalised,
+    *,
+    now: datetime,
+    hours: OpeningHours,
+    draft: DraftView,
+) -> tuple[dict[str, Found], list[Problem]]:
+    """Every slot of the message, the answers to an open question included."""
+    timed, problems = when.decide(
+        facts, message.text, now=now, opening=hours, draft=draft, may_assume_today=True
+    )
+    others, more = collect(facts, message.text, draft)
+    slots = {**others, **timed}
+    if (answer := lone_number(folded, draft)) is not None and answer[0] not in slots:
+        slots[answer[0]] = answer[1]
+    if (option := choose_option(folded, facts, slots, draft)) is not None:
+        slots[option[0]] = option[1]
+        slots.pop("window", None) if option[0] == "start_time" else None
+    if "scope" in draft.missing and (scope := reference.scope_of(folded)):
+        slots["scope"] = Found(scope, (0, len(folded)), "scope.answer")
+    return slots, problems + more
