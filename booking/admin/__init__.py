@@ -1,0 +1,5 @@
+"""The stock administration of rooms and bookings. Bookings change through the services only."""
+
+from booking.admin import bookings, places
+
+__all__ = ["bookings", "places"]

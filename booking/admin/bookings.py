@@ -1,0 +1,240 @@
+"""Bookings, their occurrences and their history in the administration.
+
+Nothing here writes a booking: the form and the actions call the services, which is also why
+bookings are cancelled, not deleted.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin import helpers
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from booking import services
+from booking.admin.forms import PLACE_FIELDS, BookingForm
+from booking.admin.generic import ModelAdmin, ModelForm, TabularInline
+from booking.exceptions import BookingError
+from booking.models import Booking, BookingChange, Occurrence, Source
+
+
+class ReadOnlyInline(TabularInline[Any, Booking]):
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class OccurrenceInline(ReadOnlyInline):
+    model = Occurrence
+    fields = ("room", "starts_at", "ends_at", "status", "recurrence_date")
+    readonly_fields = fields
+    show_change_link = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("room")
+
+
+class BookingChangeInline(ReadOnlyInline):
+    model = BookingChange
+    fields = ("at", "by", "source", "action", "before", "after", "reason")
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("by")
+
+
+@admin.action(description=_("Cancel selected %(verbose_name_plural)s"), permissions=["change"])
+def cancel_selected(
+    model_admin: "CancellingAdmin", request: HttpRequest, queryset: QuerySet[Any]
+) -> HttpResponse | None:
+    """Show what would be cancelled and ask for a reason; then cancel through the service."""
+    if request.POST.get("confirmed") == "yes":
+        reason = request.POST.get("reason", "")
+        done = sum(model_admin.cancel(request, each, reason) for each in queryset)
+        text = ngettext("%(count)d was cancelled.", "%(count)d were cancelled.", done)
+        if done:
+            model_admin.message_user(request, text % {"count": done}, messages.SUCCESS)
+        return None
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Cancel these?"),
+        "opts": model_admin.model._meta,
+        "chosen": queryset,
+        "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
+        "media": model_admin.media,
+    }
+    return TemplateResponse(request, "admin/booking/cancel_selected.html", context)
+
+
+class CancellingAdmin(ModelAdmin[Any]):
+    """A list whose rows are never deleted and can be cancelled."""
+
+    actions: Any = (cancel_selected,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def cancelled(self, request: HttpRequest, row: Any, reason: str) -> Booking:
+        raise NotImplementedError
+
+    def cancel(self, request: HttpRequest, row: Any, reason: str) -> bool:
+        """Whether the row was cancelled; why not is shown as a message."""
+        try:
+            booking = self.cancelled(request, row, reason)
+        except BookingError as error:
+            self.message_user(request, f"{row}: {error.text()}", messages.WARNING)
+            return False
+        self.log_change(request, booking, str(_("Cancelled")))
+        return True
+
+
+@admin.register(Booking)
+class BookingAdmin(CancellingAdmin):
+    form = BookingForm
+    list_display = ("__str__", "organizer", "room", "starts", "ends", "status", "source")
+    list_filter = (
+        "occurrences__status",
+        "source",
+        "visibility",
+        "occurrences__room__floor__building",
+        "occurrences__room",
+    )
+    search_fields = (
+        "=id",
+        "title",
+        "organizer__username",
+        "organizer__first_name",
+        "organizer__last_name",
+        "occurrences__room__code",
+    )
+    search_help_text = _("Number, title, organizer or room.")
+    date_hierarchy = "occurrences__starts_at"
+    autocomplete_fields = ("organizer",)
+    inlines = (OccurrenceInline, BookingChangeInline)
+    readonly_fields = ("source", "effect_link", "version", "recurrence", "created_at", "updated_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Booking]:
+        return Booking.objects.with_occurrences().select_related("effect").in_order()
+
+    def get_fieldsets(self, request: HttpRequest, obj: Booking | None = None) -> Any:
+        places = () if obj is not None and obj.is_series else PLACE_FIELDS
+        asked = ("organizer", "title", "visibility", "headcount", *places)
+        fieldsets: list[Any] = [(None, {"fields": (*asked, "request_key", "seen_version")})]
+        if obj is not None:
+            fieldsets.append((_("Where it came from"), {"fields": self.readonly_fields}))
+        return fieldsets
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Booking | None = None) -> Any:
+        return self.readonly_fields if obj is None else ("organizer", *self.readonly_fields)
+
+    def get_inlines(self, request: HttpRequest, obj: Booking | None) -> Any:
+        return () if obj is None else self.inlines
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        form = super().get_form(request, *args, **kwargs)
+        return type(form.__name__, (form,), {"acting_user": request.user})
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """The form checks before it writes; what changes in between is told, not a crash."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except BookingError as error:
+            self.message_user(request, error.text(), messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Booking,
+        form: ModelForm[Booking],
+        change: bool,  # noqa: FBT001 - Django's signature
+    ) -> None:
+        if isinstance(form, BookingForm):
+            obj.pk = form.write().pk
+            obj.refresh_from_db()
+
+    def cancelled(self, request: HttpRequest, row: Booking, reason: str) -> Booking:
+        return services.cancel_booking(
+            row.pk, by=_person(request), now=timezone.now(), reason=reason, source=Source.ADMIN
+        )
+
+    @admin.display(description=_("room"))
+    def room(self, booking: Booking) -> Any:
+        return _of_first(booking, lambda occurrence: occurrence.room)
+
+    @admin.display(description=_("starts"), ordering="first_start")
+    def starts(self, booking: Booking) -> Any:
+        return _of_first(booking, lambda occurrence: occurrence.starts_at)
+
+    @admin.display(description=_("ends"))
+    def ends(self, booking: Booking) -> Any:
+        return _of_first(booking, lambda occurrence: occurrence.ends_at)
+
+    @admin.display(description=_("status"))
+    def status(self, booking: Booking) -> Any:
+        return _of_first(booking, lambda occurrence: occurrence.get_status_display())
+
+    @admin.display(description=_("effect"))
+    def effect_link(self, booking: Booking) -> str:
+        if booking.effect is None:
+            return "-"
+        try:
+            url = reverse("admin:agentruntime_effect_change", args=[booking.effect_id])
+        except NoReverseMatch:
+            return str(booking.effect)
+        return format_html('<a href="{}">{}</a>', url, booking.effect)
+
+
+@admin.register(Occurrence)
+class OccurrenceAdmin(CancellingAdmin):
+    """Every use of every room, to look at and to cancel; moved on the booking's own page."""
+
+    list_display = ("starts_at", "ends_at", "room", "status", "booking_link")
+    list_filter = ("status", "room__floor__building", "room")
+    list_select_related = ("room", "booking__organizer")
+    search_fields = ("booking__title", "booking__organizer__username", "room__code")
+    date_hierarchy = "starts_at"
+    ordering = ("-starts_at",)
+    readonly_fields = ("booking_link", "room", "starts_at", "ends_at", "status", "recurrence_date")
+    fields = readonly_fields
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def cancelled(self, request: HttpRequest, row: Occurrence, reason: str) -> Booking:
+        return services.cancel_booking(
+            row.booking_id,
+            by=_person(request),
+            now=timezone.now(),
+            reason=reason,
+            recurrence_date=row.recurrence_date,
+            source=Source.ADMIN,
+        )
+
+    @admin.display(description=_("booking"))
+    def booking_link(self, occurrence: Occurrence) -> str:
+        url = reverse("admin:booking_booking_change", args=[occurrence.booking_id])
+        return format_html('<a href="{}">{}</a>', url, occurrence.booking)
+
+
+def _of_first(booking: Booking, value: Callable[[Occurrence], Any]) -> Any:
+    """A value of the first occurrence of those that were loaded, in order."""
+    first = next(iter(booking.occurrences.all()), None)
+    return None if first is None else value(first)
+
+
+def _person(request: HttpRequest) -> Any:
+    """The signed-in user: the admin lets nobody else in."""
+    return request.user

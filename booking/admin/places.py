@@ -1,0 +1,144 @@
+"""Sites down to rooms, policies and profiles in the administration."""
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from booking.admin.generic import ModelAdmin, PeopleAdmin, TabularInline
+from booking.models import (
+    Building,
+    ClosedDate,
+    Feature,
+    Floor,
+    OpeningHours,
+    Policy,
+    Profile,
+    Room,
+    Site,
+)
+
+
+class ClosedDateInline(TabularInline[ClosedDate, Site]):
+    model = ClosedDate
+    extra = 0
+
+
+class FloorInline(TabularInline[Floor, Building]):
+    model = Floor
+    extra = 0
+    show_change_link = True
+
+
+class OpeningHoursInline(TabularInline[OpeningHours, Policy]):
+    model = OpeningHours
+    extra = 0
+
+
+class ProfileInline(TabularInline[Profile, User]):
+    model = Profile
+    can_delete = False
+    verbose_name_plural = _("profile")
+    autocomplete_fields = ("building",)
+
+
+@admin.register(Site)
+class SiteAdmin(ModelAdmin[Site]):
+    list_display = ("__str__", "name_en", "name_zh", "time_zone")
+    search_fields = ("name_en", "name_zh")
+    inlines = (ClosedDateInline,)
+
+
+@admin.register(ClosedDate)
+class ClosedDateAdmin(ModelAdmin[ClosedDate]):
+    list_display = ("date", "site", "name_en", "name_zh")
+    list_filter = ("site",)
+    list_select_related = ("site",)
+    search_fields = ("name_en", "name_zh")
+    date_hierarchy = "date"
+
+
+@admin.register(Building)
+class BuildingAdmin(ModelAdmin[Building]):
+    list_display = ("code", "name_en", "name_zh", "site")
+    list_filter = ("site",)
+    list_select_related = ("site",)
+    search_fields = ("code", "name_en", "name_zh")
+    autocomplete_fields = ("site",)
+    inlines = (FloorInline,)
+
+
+@admin.register(Floor)
+class FloorAdmin(ModelAdmin[Floor]):
+    list_display = ("__str__", "building", "number")
+    list_filter = ("building",)
+    list_select_related = ("building",)
+    search_fields = ("building__code", "building__name_en", "building__name_zh", "=number")
+    autocomplete_fields = ("building",)
+
+
+@admin.register(Feature)
+class FeatureAdmin(ModelAdmin[Feature]):
+    list_display = ("code", "name_en", "name_zh")
+    search_fields = ("code", "name_en", "name_zh")
+
+
+@admin.register(Policy)
+class PolicyAdmin(ModelAdmin[Policy]):
+    list_display = (
+        "name",
+        "min_minutes",
+        "max_minutes",
+        "grid_minutes",
+        "horizon_days",
+        "needs_approval",
+    )
+    list_filter = ("needs_approval",)
+    search_fields = ("name",)
+    inlines = (OpeningHoursInline,)
+
+
+@admin.register(Room)
+class RoomAdmin(ModelAdmin[Room]):
+    list_display = (
+        "code",
+        "__str__",
+        "floor",
+        "seats",
+        "feature_names",
+        "policy",
+        "needs_approval",
+        "is_active",
+    )
+    list_filter = ("is_active", "floor__building", "features", "policy", "needs_approval")
+    search_fields = ("code", "name_en", "name_zh", "aliases")
+    autocomplete_fields = ("floor", "policy")
+    filter_horizontal = ("features",)
+    list_select_related = ("floor__building", "policy")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Room]:
+        return super().get_queryset(request).prefetch_related("features")
+
+    @admin.display(description=_("features"))
+    def feature_names(self, room: Room) -> str:
+        return ", ".join(str(feature) for feature in room.features.all())
+
+
+@admin.register(Profile)
+class ProfileAdmin(ModelAdmin[Profile]):
+    list_display = ("user", "building", "language")
+    list_filter = ("building", "language")
+    list_select_related = ("user", "building")
+    search_fields = ("user__username", "user__first_name", "user__last_name")
+    autocomplete_fields = ("user", "building")
+
+
+class PersonAdmin(PeopleAdmin):
+    """Django's own, with the profile beside the account."""
+
+    inlines = (ProfileInline,)
+
+
+admin.site.unregister(User)
+admin.site.register(User, PersonAdmin)

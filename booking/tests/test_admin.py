@@ -1,0 +1,286 @@
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib.auth.models import Permission, User
+from django.urls import reverse
+
+from booking.models import Booking, BookingChange, Feature, Occurrence, Room, Site
+from booking.tests import world
+from booking.tests.world import NOW, TOMORROW, WEDNESDAY, book, user
+
+pytestmark = pytest.mark.django_db
+ADD = reverse("admin:booking_booking_add")
+LIST = reverse("admin:booking_booking_changelist")
+
+
+@pytest.fixture(autouse=True)
+def _world(db, client, settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path  # WhiteNoise warns of a folder that nobody has collected into
+    with time_machine.travel(NOW, tick=False):
+        world.build()
+        client.force_login(user("admin"))
+        yield
+
+
+def page_of(booking):
+    return reverse("admin:booking_booking_change", args=[booking.pk])
+
+
+def form(day=TOMORROW, starts="10:00", ends="11:00", room="A302", **more):
+    values = {
+        "organizer": user("lilei").pk,
+        "title": "Plan",
+        "visibility": "public",
+        "headcount": 4,
+        "room": Room.objects.get(code=room).pk,
+        "request_key": "key-1",
+        "starts_at_0": day.isoformat(),
+        "starts_at_1": starts,
+        "ends_at_0": day.isoformat(),
+        "ends_at_1": ends,
+    }
+    for prefix in ("occurrences", "changes"):
+        values |= {f"{prefix}-TOTAL_FORMS": 0, f"{prefix}-INITIAL_FORMS": 0}
+    return values | more
+
+
+def errors(response):
+    assert response.status_code == 200
+    return {name: list(texts) for name, texts in response.context["adminform"].form.errors.items()}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "site",
+        "closeddate",
+        "building",
+        "floor",
+        "feature",
+        "policy",
+        "room",
+        "profile",
+        "booking",
+        "occurrence",
+    ],
+)
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_every_list_can_be_searched_and_opened(client, model, language):
+    client.cookies["django_language"] = language
+    changelist = reverse(f"admin:booking_{model}_changelist")
+    found = client.get(changelist, {"q": "3"})
+    assert found.status_code == 200
+    rows = client.get(changelist).context["cl"].result_list
+    assert rows
+    change = reverse(f"admin:booking_{model}_change", args=[rows[0].pk])
+    assert client.get(change).status_code == 200
+
+
+def test_a_person_shows_the_profile(client):
+    response = client.get(reverse("admin:auth_user_change", args=[user("lilei").pk]))
+    assert "profile-0-building" in response.content.decode()
+
+
+def test_rooms_are_found_by_alias(client):
+    response = client.get(reverse("admin:booking_room_changelist"), {"q": "大礼堂"})
+    assert [room.code for room in response.context["cl"].result_list] == ["B801"]
+
+
+def test_bookings_are_found_by_room_and_filtered_once_each(client):
+    response = client.get(LIST, {"q": "A302"})
+    assert [each.title for each in response.context["cl"].result_list] == ["Stand-up"]
+    response = client.get(LIST, {"occurrences__status__exact": "booked"})
+    titles = [each.title for each in response.context["cl"].result_list]
+    assert sorted(titles) == sorted(set(titles))
+    year = client.get(LIST, {"occurrences__starts_at__year": "2026"})
+    assert len(year.context["cl"].result_list) == 6
+
+
+def test_the_list_takes_no_query_per_row(client, django_assert_max_num_queries):
+    for starts, ends in (("08:00", "08:30"), ("08:30", "09:00"), ("09:00", "09:30")):
+        book("B202", TOMORROW, starts, ends)
+    with django_assert_max_num_queries(18):
+        client.get(LIST)
+
+
+def test_a_booking_is_made_through_the_service(client):
+    response = client.post(ADD, form())
+    booking = Booking.objects.get(idempotency_key="key-1")
+    assert response.status_code == 302
+    assert (booking.source, booking.organizer, booking.room.code) == (
+        "admin",
+        user("lilei"),
+        "A302",
+    )
+    assert BookingChange.objects.get(booking=booking).action == "booked"
+
+
+def test_the_form_sent_twice_makes_one_booking(client):
+    client.post(ADD, form())
+    assert client.post(ADD, form()).status_code == 302
+    assert Booking.objects.filter(title="Plan").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "says"),
+    [
+        ({"room": "B201", "starts": "14:00", "ends": "15:00"}, "room", "is taken"),
+        ({"starts": "22:00", "ends": "23:00"}, "starts_at", "are open 08:00-21:00"),
+        ({"starts": "10:05"}, "starts_at", "multiples of 15"),
+        ({"headcount": 7}, "headcount", "seats 6"),
+        ({"headcount": 0}, "headcount", "greater than or equal to 1"),
+        ({"title": "x" * 201}, "title", "at most 200"),
+        ({"ends": "nonsense"}, "ends_at", "valid time"),
+    ],
+)
+def test_what_cannot_be_booked_is_said_at_its_field(client, values, field, says):
+    room = values.pop("room", "A302")
+    before = Booking.objects.count()
+    found = errors(client.post(ADD, form(room=room, **values)))
+    assert says in found[field][0]
+    assert Booking.objects.count() == before
+
+
+def test_a_booking_is_moved_and_amended_through_the_services(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00", headcount=4)
+    response = client.post(page_of(booking), form(starts="12:00", ends="13:00", seen_version=1))
+    assert response.status_code == 302
+    moved = Booking.objects.get(pk=booking.pk)
+    assert (moved.title, moved.occurrence.starts_at) == ("Plan", world.at(TOMORROW, "12:00"))
+    actions = list(
+        BookingChange.objects.filter(booking=booking).values_list("action", "by__username")
+    )
+    assert actions == [("booked", "lilei"), ("amended", "admin"), ("moved", "admin")]
+
+
+def test_saving_an_unchanged_form_changes_nothing(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00", headcount=4, title="Plan")
+    assert client.post(page_of(booking), form(seen_version=1)).status_code == 302
+    assert Booking.objects.get(pk=booking.pk).version == 1
+
+
+def test_a_move_onto_another_booking_is_refused_at_the_room(client):
+    book("A302", TOMORROW, "12:00", "13:00", organizer=user("hanmei"))
+    booking = book("A302", TOMORROW, "10:00", "11:00")
+    found = errors(
+        client.post(page_of(booking), form(starts="12:30", ends="13:30", seen_version=1))
+    )
+    assert found == {"room": ["A302 is taken at that time."]}
+    assert Booking.objects.get(pk=booking.pk).version == 1
+
+
+def test_a_change_made_meanwhile_is_not_overwritten(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00")
+    client.post(page_of(booking), form(title="First", seen_version=1))
+    found = errors(client.post(page_of(booking), form(title="Second", seen_version=1)))
+    assert found == {"__all__": ["The booking was changed in the meantime."]}
+    assert Booking.objects.get(pk=booking.pk).title == "First"
+
+
+def test_a_race_lost_between_check_and_write_is_told_not_a_crash(client, monkeypatch):
+    from booking.admin.forms import BookingForm
+
+    checked = BookingForm.clean
+
+    def lose(self):
+        cleaned = checked(self)
+        book("A302", TOMORROW, "10:00", "11:00", organizer=user("hanmei"))
+        return cleaned
+
+    monkeypatch.setattr(BookingForm, "clean", lose)
+    response = client.post(ADD, form(), follow=True)
+    assert "A302 is taken at that time." in response.content.decode()
+    assert not Booking.objects.filter(title="Plan").exists()
+
+
+def test_a_series_shows_its_dates_and_is_amended_as_one(client):
+    series = Booking.objects.get(title="Stand-up")
+    response = client.get(page_of(series))
+    assert "starts_at_0" not in response.content.decode()
+    client.post(page_of(series), form(title="Daily", seen_version=1))
+    series.refresh_from_db()
+    assert (series.title, series.occurrences.count()) == ("Daily", 4)
+
+
+def test_bookings_are_not_deleted(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00")
+    url = reverse("admin:booking_booking_delete", args=[booking.pk])
+    assert client.post(url, {"post": "yes"}).status_code == 403
+    assert "delete_selected" not in client.get(LIST).content.decode()
+    assert Booking.objects.filter(pk=booking.pk).exists()
+
+
+def test_cancelling_asks_first_then_says_what_it_did(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00", title="Plan")
+    chosen = {"action": "cancel_selected", "_selected_action": [booking.pk]}
+    asked = client.post(LIST, chosen)
+    assert "Plan" in asked.content.decode()
+    assert Booking.objects.get(pk=booking.pk).status == "booked"
+    chosen |= {"confirmed": "yes", "reason": "Broken pipe"}
+    done = client.post(LIST, chosen, follow=True)
+    assert "1 was cancelled." in done.content.decode()
+    change = BookingChange.objects.get(booking=booking, action="cancelled")
+    assert (change.reason, change.by.username, change.source) == ("Broken pipe", "admin", "admin")
+    again = client.post(LIST, chosen, follow=True)
+    assert "no longer active" in again.content.decode()
+
+
+def test_one_date_of_a_series_is_cancelled_from_the_occurrences(client):
+    day = WEDNESDAY + timedelta(weeks=1)
+    occurrence = Occurrence.objects.get(recurrence_date=day)
+    client.post(
+        reverse("admin:booking_occurrence_changelist"),
+        {"action": "cancel_selected", "_selected_action": [occurrence.pk], "confirmed": "yes"},
+    )
+    cancelled = Occurrence.objects.filter(status="cancelled")
+    assert [each.recurrence_date for each in cancelled] == [day]
+    assert client.get(reverse("admin:booking_occurrence_add")).status_code == 403
+
+
+def test_who_may_only_look_changes_nothing(client):
+    clerk = User.objects.create(username="clerk", is_staff=True)
+    clerk.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(clerk)
+    booking = book("A302", TOMORROW, "10:00", "11:00")
+    assert client.get(page_of(booking)).status_code == 200
+    assert client.post(page_of(booking), form(title="Mine", seen_version=1)).status_code == 403
+    client.post(
+        LIST, {"action": "cancel_selected", "_selected_action": [booking.pk], "confirmed": "yes"}
+    )
+    assert Booking.objects.get(pk=booking.pk).status == "booked"
+
+
+def test_rules_that_make_no_sense_are_said_in_words(client):
+    policy = Room.objects.first().policy
+    values = {
+        "name": "Odd",
+        "min_minutes": 60,
+        "max_minutes": 30,
+        "grid_minutes": 7,
+        "horizon_days": 9,
+        "grace_minutes": 0,
+        "buffer_before_minutes": 0,
+        "buffer_after_minutes": 0,
+        "opening_hours-TOTAL_FORMS": 0,
+        "opening_hours-INITIAL_FORMS": 0,
+    }
+    url = reverse("admin:booking_policy_change", args=[policy.pk])
+    found = errors(client.post(url, values))
+    assert len(found["__all__"]) == 2
+    url = reverse("admin:booking_site_change", args=[Site.objects.first().pk])
+    values = {
+        "name_en": "x",
+        "name_zh": "x",
+        "time_zone": "Mars/Olympus",
+        "closed_dates-TOTAL_FORMS": 0,
+        "closed_dates-INITIAL_FORMS": 0,
+    }
+    assert "no IANA time zone" in errors(client.post(url, values))["time_zone"][0]
+
+
+def test_a_room_in_use_is_not_deleted(client):
+    url = reverse("admin:booking_room_delete", args=[Room.objects.get(code="A302").pk])
+    assert client.post(url, {"post": "yes"}).status_code == 200
+    assert Room.objects.filter(code="A302").exists()
+    assert Feature.objects.exists()
