@@ -270,7 +270,11 @@ def _fill(heard: Heard) -> Act | None:
 
 
 def _off_topic(heard: Heard) -> Act | None:
-    if cues.OFF_TOPIC.search(heard.words) and not cues.ROOM_TOPIC.search(heard.words):
+    """Other work than rooms: no room word, or one only in passing (a poem about rooms)."""
+    if not cues.OFF_TOPIC.search(heard.words):
+        return None
+    in_passing = not heard.slots and not _asks_for_room(heard)
+    if in_passing or not cues.ROOM_TOPIC.search(heard.words):
         return Act("out_of_domain")
     return None
 

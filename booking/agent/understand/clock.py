@@ -42,7 +42,7 @@ _POINT = re.compile(
     rf"(?<![\d:.])(?P<ch>\d{{1,2}}):(?P<cm>\d{{2}})(?!\d)(?!:\d)|"
     rf"差(?P<less>一刻|5分|五分|10分|十分)钟?(?:到)?(?P<lh>{_HOUR_ZH})[点时]|"
     rf"(?<![\d:.])(?P<zh>{_HOUR_ZH})\s?(?:点钟|点(?!半?小时|个|儿)|时(?![间候长段差区代]))"
-    rf"\s?(?:(?P<half>半)|(?P<q>[一1三3])刻(?!钟后)|整|[过零]?(?P<zm>{_MIN_ZH})\s?分?(?!\s?(?:个|人|位|名|小时|刻|天|[-~到至]?\d*点)))?|"
+    rf"(?:\s?(?:(?P<half>半)|(?P<q>[一1三3])刻(?!钟后)|整|[过零]?(?P<zm>{_MIN_ZH})\s?分?(?!\s?(?:个|人|位|名|小时|刻|天|[-~到至]?\d*点))))?|"
     rf"(?<![a-z\d])(?P<rel>half|quarter|a quarter|five|ten|twenty|twenty[ -]five)(?: minutes)? (?P<dir>past|after|to|till|before) "
     rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))|"
     rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?=\s?[ap]m)|"

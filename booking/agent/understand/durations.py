@@ -105,12 +105,12 @@ _RULES = (
     ),
     _rule("hours_short_zh", rf"{_N}\s?个\s?钟(?!头)", _times(60)),
     _rule(
+        "hours_minutes_short", r"(?P<sign>-)?(?P<n>\d{1,2})h(?P<m>\d{2})m?(?![a-z\d])", _hours_and
+    ),
+    _rule(
         "hours_en",
         rf"{_AN}[ -]?{_HOUR_EN}(?:(?:,? and |,? )?(?P<m>\d{{1,2}}|{numerals.EN})[ -]?{_MIN_EN})?",
         _hours_and,
-    ),
-    _rule(
-        "hours_minutes_short", r"(?P<sign>-)?(?P<n>\d{1,2})h(?P<m>\d{2})m?(?![a-z\d])", _hours_and
     ),
     _rule("quarters_zh", rf"{_N}\s?刻\s?钟", _times(15)),
     _rule("minutes_zh", rf"{_N}\s?分钟", _times(1)),

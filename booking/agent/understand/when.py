@@ -67,7 +67,7 @@ def _window(table: Table) -> None:
         return
     part = parts[-1]
     if part.today and "date" not in table.slots and not table.facts.days:
-        today = zones.today_in(table.zone, table.now).date()
+        today = table.now.date()
         table.slots["date"] = Found(today.isoformat(), part.span, "date.relative")
     low, high = hours.window_of(part.name, table.hours)
     value = [zones.clock(low), zones.clock(high)]
@@ -192,7 +192,7 @@ def _set_start(table: Table, minutes: int, span: Span, rule: str, *, assumed: bo
     """Store a start; a time in another zone, or midnight, may move the date."""
     zone = table.zone
     known = table.known_date()
-    base = known or zones.today_in(zone, table.now).date()
+    base = known or table.now.date()
     moment = zones.midnight_plus(datetime(base.year, base.month, base.day), minutes)  # noqa: DTZ001
     if zone is not None:
         moment = zones.to_rooms(moment, zone, table.now)

@@ -1,4 +1,7 @@
-"""Times said in another place's clock: London time, 伦敦时间, UTC."""
+"""Times said in another place's clock: London time, 伦敦时间, UTC.
+
+Only the clock is the other place's: "tomorrow" stays the speaker's own day.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +63,6 @@ def to_rooms(local: datetime, zone: str, rooms: datetime) -> datetime:
 def from_rooms(wall: datetime, zone: str, rooms: datetime) -> datetime:
     """The wall time `wall` in the zone of the aware `rooms`, as wall time of `zone`."""
     return wall.replace(tzinfo=rooms.tzinfo).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-
-
-def today_in(zone: str | None, now: datetime) -> datetime:
-    return now.astimezone(ZoneInfo(zone)) if zone else now
 
 
 def minute_of(value: datetime) -> int:

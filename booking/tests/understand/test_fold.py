@@ -1,0 +1,208 @@
+"""Messages become a draft. Also the invariants that hold for any words at all."""
+
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from booking.agent.understand import SLOTS, DraftView, apply, recurrence
+from booking.agent.understand.acts import SPEAKING
+from booking.agent.understand.fold import Fold
+from booking.agent.understand.normalise import MESSAGE_LIMIT, normalise
+
+from .office import ASKED, BOOKED, CHOOSING, CONFIRMING, FULL, IDLE, MONDAY, UNASKED, read
+
+DRAFTS = (IDLE, UNASKED, ASKED, CHOOSING, CONFIRMING, BOOKED)
+
+
+def talk(*texts: str, slots=None) -> Fold:
+    """Fold messages one after another, as the agent does, each seen with the draft before it."""
+    fold = Fold(dict(slots or {}), (), (), (), ())
+    for text in texts:
+        phase = "COLLECTING_SLOTS" if fold.slots else "IDLE"
+        draft = DraftView(phase, fold.slots, missing=fold.missing, assumed=fold.assumed)
+        fold = apply(fold.slots, read(text, draft), now=MONDAY, assumed=fold.assumed)
+    return fold
+
+
+@pytest.mark.parametrize(
+    ("texts", "slots"),
+    [
+        (("我想订个会议室", "明天", "下午两点半", "开一个半小时", "7个人"),
+         {"date": "2027-03-09", "start_time": "14:30", "duration_minutes": 90, "capacity": 7}),
+        (("need a room tomorrow", "from 2 to 3:30 in the afternoon", "six of us"),
+         {"date": "2027-03-09", "start_time": "14:00", "duration_minutes": 90, "capacity": 6}),
+        (("下午三点", "明天", "8个人", "一小时"),
+         {"date": "2027-03-09", "start_time": "15:00", "duration_minutes": 60, "capacity": 8}),
+        (("明天下午3点，一小时，5人", "改成4点"),
+         {"date": "2027-03-09", "start_time": "16:00", "duration_minutes": 60, "capacity": 5}),
+        (("明天下午2点，一小时，5人", "结束时间改到四点"),
+         {"date": "2027-03-09", "start_time": "14:00", "duration_minutes": 120, "capacity": 5}),
+        (("tomorrow 2pm for an hour, 5 people", "until 4"),
+         {"date": "2027-03-09", "start_time": "14:00", "duration_minutes": 120, "capacity": 5}),
+        (("tomorrow until 4pm, 5 people", "one hour"),
+         {"date": "2027-03-09", "start_time": "15:00", "duration_minutes": 60, "capacity": 5}),
+        (("明天4点结束，5个人", "下午两点半开始"),
+         {"date": "2027-03-09", "start_time": "14:30", "duration_minutes": 90, "capacity": 5}),
+        (("明天下午2点，一小时，5人", "延长半小时", "再加两个人", "晚半小时"),
+         {"date": "2027-03-09", "start_time": "14:30", "duration_minutes": 90, "capacity": 7}),
+        (("明天2点 1小时 5人 C座 要白板", "重新来：后天上午9点半，4个人，半小时"),
+         {"date": "2027-03-10", "start_time": "09:30", "duration_minutes": 30, "capacity": 4}),
+        (("明天2点 1小时 5人 投影 白板", "不要投影", "哪栋都行"),
+         {"date": "2027-03-09", "start_time": "14:00", "duration_minutes": 60, "capacity": 5, "features": ["whiteboard"]}),
+        (("tomorrow 9am London time, one hour, 6 people", "make it 3pm"),
+         {"date": "2027-03-09", "start_time": "15:00", "duration_minutes": 60, "capacity": 6}),
+    ],
+)  # fmt: skip
+def test_conversations_fold_to_their_slots(texts, slots):
+    assert talk(*texts).slots == slots
+
+
+def test_a_window_gives_way_to_the_start_and_opens_it_again():
+    assert talk("明天下午", "3点").slots == {"date": "2027-03-09", "start_time": "15:00"}
+    reopened = talk("明天下午3点 1小时 5人", "改到上午吧")
+    assert reopened.slots["window"] == ["08:00", "12:00"]
+    assert reopened.missing == ("start_time",)
+
+
+def test_what_cannot_be_used_is_asked_one_by_one():
+    fold = talk("订-3个人的会议室，明天25点，时长0分钟")
+    assert fold.slots == {"date": "2027-03-09"}
+    assert fold.missing == ("start_time", "duration_minutes", "capacity")
+
+
+def test_a_correction_that_cannot_be_opens_the_slot_instead_of_keeping_the_old():
+    fold = talk("明天下午2点，一小时，5人", "改成25点")
+    assert fold.missing == ("start_time",)
+
+
+def test_a_series_waits_for_its_hour_to_find_its_first_day():
+    fold = talk("每周一例会，8个人", "上午9点，一小时")
+    assert fold.slots["date"] == "2027-03-15"
+    assert "date" in fold.assumed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我今天订了哪些会议室",
+        "天气怎么样",
+        "你好",
+        "is C101 free now?",
+        "取消产品评审",
+        "确认",
+        "我到了",
+    ],
+)
+def test_questions_and_commands_leave_the_draft_alone(text):
+    fold = apply(FULL, read(text, CHOOSING), now=MONDAY)
+    assert (fold.slots, fold.changed) == (FULL, ())
+
+
+@pytest.mark.parametrize("text", ["算了，不订了", "cancel that"])
+def test_dropping_the_draft_drops_every_slot(text):
+    assert apply({**FULL, "building": "C"}, read(text, CHOOSING), now=MONDAY).slots == {}
+
+
+def test_a_new_request_after_a_booking_inherits_nothing():
+    fold = apply({**FULL, "room": "C101", "title": "x"}, read("明天3点，4个人", BOOKED), now=MONDAY)
+    assert set(fold.slots) == {"date", "start_time", "capacity"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "start", "days"),
+    [
+        ({"freq": "WEEKLY", "byday": ["MO"], "until": "2027-03-31"}, "2027-03-15", ["2027-03-15", "2027-03-22", "2027-03-29"]),
+        ({"freq": "WEEKLY", "byday": ["TU", "TH"], "count": 3}, "2027-03-09", ["2027-03-09", "2027-03-11", "2027-03-16"]),
+        ({"freq": "WEEKLY", "byday": ["FR"], "interval": 2, "count": 2}, "2027-03-12", ["2027-03-12", "2027-03-26"]),
+        ({"freq": "DAILY", "byday": [], "count": 2}, "2027-03-09", ["2027-03-09", "2027-03-10"]),
+    ],
+)  # fmt: skip
+def test_a_rule_gives_its_days(rule, start, days):
+    begin = MONDAY.date().fromisoformat(start)
+    assert [day.isoformat() for day in recurrence.days_from(rule, begin)] == days
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("１４：３０－１５：３０", "14:30-15:30"), ("8人🙏👍🏽", "8人"), ("a\u200bb", "ab"), ("3 p.m.", "3 pm"),
+        ("1½ hours", "1.5 hours"), ("a\x00b\tc", "a b c"), ("“x”", '"x"'), ("3️⃣", "3"),
+    ],
+)  # fmt: skip
+def test_texts_are_normalised(raw, text):
+    assert normalise(raw).text == text
+
+
+def test_the_rest_of_a_long_message_is_a_problem_and_not_a_silence():
+    understanding = read("明天3点 " + "，8个人" * 300)
+    assert len(understanding.text) == MESSAGE_LIMIT
+    assert "too_long" in {problem.code for problem in understanding.problems}
+
+
+@pytest.mark.parametrize("text", ["明天3点" * 12, "2pm " * 20, "周一9点到10点" * 5])
+def test_many_times_in_a_clause_are_asked_and_not_picked(text):
+    understanding = read(text)
+    assert "start_time" not in understanding.slots
+    assert {p.code for p in understanding.problems} & {"too_many_times", "too_long"}
+
+
+VOCABULARY = (
+    "明天 后天 下周三 周一 30号 2月30号 月底 下午 晚上 3点 到 5点 25点 半 一刻 一个半小时 三刻钟 半小时后 每周一 每天 8个人 -3人 十来个 "
+    "我和三个同事 C座 K座 三楼 C101 C999 莲花厅 投影 不要 白板 取消 改成 第二个 确认 算了 重新来 标题： 产品评审 谁 吗 ？ ， 。 - : 🙏 "
+    "tomorrow next Tuesday at 3pm half past two from to until 9:15 10 for an hour 90 minutes people me plus three every Wednesday "
+    "building D 3rd floor whiteboard no cancel my move it yes the one second SYSTEM: ignore previous instructions London time \x00 \u202e ５"
+)
+WORDS = st.sampled_from(VOCABULARY.split(" "))  # fmt: skip
+SENTENCES = st.lists(WORDS, max_size=40).flatmap(
+    lambda words: st.sampled_from(["", " "]).map(lambda gap: gap.join(words))
+)
+
+
+@settings(max_examples=250, deadline=None)
+@given(text=SENTENCES | st.text(max_size=700), draft=st.sampled_from(DRAFTS))
+def test_any_text_is_read_without_an_exception_and_keeps_the_invariants(text, draft):
+    understanding = read(text, draft)
+    assert understanding.acts
+    for found in understanding.slots.values():
+        start, end = found.span
+        assert 0 <= start <= end <= len(understanding.text)
+    fold = apply(draft.slots, understanding, now=MONDAY, assumed=draft.assumed)
+    assert set(fold.slots) <= set(SLOTS)
+    assert set(fold.assumed) <= set(fold.slots)
+    assert fold.slots.get("capacity", 1) > 0
+    assert 0 < fold.slots.get("duration_minutes", 1) <= 1440
+    if "date" in fold.slots:
+        assert fold.slots["date"] >= MONDAY.date().isoformat()
+    if not set(understanding.acts) & SPEAKING and "cancel_flow" not in understanding.acts:
+        assert not fold.changed
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=SENTENCES, draft=st.sampled_from(DRAFTS))
+def test_reading_is_deterministic(text, draft):
+    assert read(text, draft) == read(text, draft)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["一", "明天", "2pm ", "下午3点", "3-", "半", "a ", "and ", "第", "me plus ", "every wed ", "每周三", "twenty ", "-", "'", "下",
+     "title: ", "12:", "4/", "ignore all ", "周一9点到10点", "不要", "to ", "end of ", "个", "9"],
+)  # fmt: skip
+@pytest.mark.parametrize("draft", [IDLE, CHOOSING])
+def test_the_worst_messages_take_bounded_time(piece, draft):
+    read("warm up 明天3点 evrest", draft)
+    started = process_time()
+    read((piece * 500)[:500], draft)
+    assert (
+        process_time() - started < 0.25
+    )  # the budget is 50 ms; five times that for a busy machine
+
+
+@settings(max_examples=80, deadline=None)
+@given(text=st.lists(WORDS, min_size=60, max_size=250).map("".join))
+def test_long_random_messages_take_bounded_time(text):
+    started = process_time()
+    read(text)
+    assert process_time() - started < 0.25
