@@ -57,7 +57,7 @@ def _slots() -> dict[str, str]:
         "correct_date": _("Make the date "),
         "correct_start_time": _("Make the start "),
         "correct_duration_minutes": _("Make the length "),
-        "correct_capacity": _("Make the number of people "),
+        "correct_capacity": _("Make it for "),
         "correct_building": _("Make it building "),
         "correct_floor": _("Make it floor "),
         "correct_room": _("Make it room "),

@@ -10,7 +10,7 @@ export function el(name, attributes = {}, ...children) {
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child || child === 0));
+  node.append(...children.flat().filter(Boolean));
   return node;
 }
 

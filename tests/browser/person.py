@@ -1,0 +1,132 @@
+"""Somebody in front of the portal: what they do and what they see, in either language."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, expect
+
+from booking.demo import PASSWORD
+
+WORDS = {
+    "en": {
+        "begin": "A meeting room on {month} {day} at {clock}, for six people",
+        "length": "one hour",
+        "later": "make it {clock}",
+        "yes": "Yes",
+        "switch": "Switch to English",
+    },
+    "zh": {
+        "begin": "{month}月{day}日{clock}，六个人开会",
+        "length": "一个小时",
+        "later": "改到{clock}",
+        "yes": "确认",
+        "switch": "切换到中文",
+    },
+}
+MONTHS = "January February March April May June July August September October November December"
+
+
+class Person:
+    def __init__(self, context: BrowserContext, *, language: str) -> None:
+        self.context = context
+        self.language = language
+        self.words = WORDS[language]
+        self.problems: list[str] = []
+        self.expects_lost_connections = False
+        self.page = self.new_tab()
+
+    def new_tab(self) -> Page:
+        page = self.context.new_page()
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        return page
+
+    def _console(self, message: ConsoleMessage) -> None:
+        lost = "WebSocket connection to" in message.text or "ERR_CONNECTION" in message.text
+        if message.type in {"error", "warning"} and not (lost and self.expects_lost_connections):
+            self.problems.append(message.text)
+
+    def sign_in(self, username: str = "lilei") -> "Person":
+        self.page.goto("/")
+        switch = self.page.get_by_role("button", name=self.words["switch"])
+        if switch.count():
+            switch.click()
+        self.page.locator("[name=username]").fill(username)
+        self.page.locator("[name=password]").fill(PASSWORD)
+        self.page.locator("[name=password]").press("Enter")
+        self.connected()
+        if switch.count():
+            switch.click()
+            self.connected()
+        return self
+
+    def connected(self, page: Page | None = None) -> None:
+        pill = (page or self.page).locator("[data-part=connection]")
+        expect(pill).to_have_attribute("data-state", "connected", timeout=30_000)
+
+    def say(self, text: str) -> None:
+        box = self.page.locator("#say")
+        box.fill(text)
+        box.press("Enter")
+
+    def clock(self, at: datetime) -> str:
+        if self.language == "zh":
+            return f"{at.hour}点"
+        return f"{(at.hour - 1) % 12 + 1} {'pm' if at.hour >= 12 else 'am'}"
+
+    def begin(self, at: datetime) -> None:
+        """Ask for a room, without saying for how long."""
+        month = MONTHS.split()[at.month - 1] if self.language == "en" else str(at.month)
+        self.say(self.words["begin"].format(month=month, day=at.day, clock=self.clock(at)))
+
+    def to_length_question(self, at: datetime) -> Locator:
+        self.begin(at)
+        return self.question("clarify")
+
+    def to_rooms(self, at: datetime) -> Locator:
+        self.to_length_question(at)
+        self.say(self.words["length"])
+        return self.question("select_room")
+
+    def to_confirmation(self, at: datetime) -> Locator:
+        self.to_rooms(at)
+        self.room.click()
+        return self.question("confirm")
+
+    def question(self, kind: str, page: Page | None = None) -> Locator:
+        """The newest message of that kind, there and (if it is a card) open."""
+        page = page or self.page
+        found = page.locator(f".message.{kind}").last
+        expect(found).to_be_visible(timeout=20_000)
+        if kind != "clarify":
+            expect(found.locator("button:enabled").first).to_be_visible()
+        expect(page.locator("[data-part=working]")).to_be_hidden()
+        return found
+
+    @property
+    def room(self) -> Locator:
+        return self.page.locator(".room:enabled").first
+
+    @property
+    def yes(self) -> Locator:
+        return self.page.locator(".summary .primary:enabled")
+
+    @property
+    def receipt(self) -> Locator:
+        return self.page.locator(".receipt")
+
+    def log(self, page: Page | None = None) -> list[str]:
+        """What the transcript says, without times of day."""
+        page = page or self.page
+        return page.locator(".message .bubble").all_inner_texts()
+
+    def serious_faults(self) -> list[Any]:
+        """What axe finds serious or critical on the page as it is."""
+        found = Axe().run(self.page).response["violations"]
+        return [
+            (each["id"], json.dumps(each["nodes"][0]["target"]), each["nodes"][0]["failureSummary"])
+            for each in found
+            if each["impact"] in {"serious", "critical"}
+        ]

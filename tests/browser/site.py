@@ -1,0 +1,135 @@
+"""A real server of its own for the browser tests: scratch database, real process, kill -9."""
+
+import itertools
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+from zoneinfo import ZoneInfo
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from config import embedded, env
+
+ZONE = ZoneInfo("Asia/Shanghai")
+ROOT = Path(__file__).resolve().parent.parent.parent
+START_SECONDS = 40
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Site:
+    """One server process at a time, on one port and one database for the whole session."""
+
+    def __init__(self, log: Path) -> None:
+        base = env.read("DATABASE_URL") or embedded.database_url(env.read("ROOMWISE_DATA"))
+        self.admin = make_conninfo(base)
+        self.database = f"roomwise_browser_{os.getpid()}"
+        self.conninfo = make_conninfo(base, dbname=self.database)
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = log
+        self.process: subprocess.Popen[bytes] | None = None
+        self._slots = itertools.count()
+
+    def create(self) -> None:
+        self._administer("CREATE DATABASE {}")
+        for command in ("migrate", "load_demo"):
+            subprocess.run(
+                self._command(command),
+                env=self._env(),
+                cwd=ROOT,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+
+    def drop(self) -> None:
+        self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)")
+
+    def start(self) -> None:
+        """Start the server and wait until it is ready to be used."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command("serve", "--port", str(self.port)),
+                env=self._env(),
+                cwd=ROOT,
+                stdout=log,
+                stderr=log,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._is_ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the server did not start:\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """As a power cut would: no drain, no goodbye."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, by: signal.Signals) -> None:
+        if self.process is not None:
+            self.process.send_signal(by)
+            self.process.wait(timeout=20)
+            self.process = None
+
+    def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.conninfo) as connection:
+            return connection.execute(query, values).fetchall()
+
+    def bookings_at(self, starts_at: datetime) -> list[tuple[Any, ...]]:
+        """`(booking, room, status)` of every chat booking with that start."""
+        return self.rows(
+            """SELECT b.id, r.code, o.status FROM booking_booking b
+               JOIN booking_occurrence o ON o.booking_id = b.id JOIN booking_room r ON r.id = o.room_id
+               WHERE b.source = 'chat' AND o.starts_at = %s ORDER BY b.id""",
+            starts_at,
+        )
+
+    def end_sessions(self) -> None:
+        with psycopg.connect(self.conninfo) as connection:
+            connection.execute("DELETE FROM django_session")
+
+    def free_slot(self) -> datetime:
+        """A start that no other test uses: a working day soon, on the hour, nine to four."""
+        number = next(self._slots)
+        closed = {day for (day,) in self.rows("SELECT date FROM booking_closeddate")}
+        days = (datetime.now(ZONE).date() + timedelta(days=ahead) for ahead in range(7, 80))
+        open_days = [day for day in days if day.isoweekday() < 6 and day not in closed]
+        day = open_days[number // 4]
+        hour = (10, 13, 15, 17)[number % 4]
+        return datetime(day.year, day.month, day.day, hour, tzinfo=ZONE)
+
+    def _administer(self, statement: str) -> None:
+        with psycopg.connect(self.admin, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(sql.Identifier(self.database)))
+
+    def _command(self, *words: str) -> list[str]:
+        return [sys.executable, "manage.py", *words]
+
+    def _env(self) -> dict[str, str]:
+        unset = re.compile(r"^(DJANGO_|ALLOWED_|PORT$|HOST$)")
+        kept = {name: value for name, value in os.environ.items() if not unset.match(name)}
+        return {**kept, "DATABASE_URL": self.conninfo, "PORT": str(self.port), "DEBUG": "true"}
+
+    def _is_ready(self) -> bool:
+        try:
+            with urlopen(f"{self.url}/readyz", timeout=2) as answer:  # noqa: S310 - our own server
+                return bool(answer.status == 200)
+        except OSError:
+            return False

@@ -1,0 +1,191 @@
+"""Power cuts, reloads, two tabs and old cards: the conversation goes on, a room is booked once."""
+
+import pytest
+from playwright.sync_api import expect
+
+STEPS = {
+    "asked": ("to_length_question", "clarify"),
+    "offered": ("to_rooms", "select_room"),
+    "confirming": ("to_confirmation", "confirm"),
+}
+
+
+def finish(person, page=None):
+    """From whatever is asked now to the receipt."""
+    page = page or person.page
+    if page.locator(".message.select_room").count() == 0:
+        person.say(person.words["length"])
+        person.question("select_room", page)
+    if page.locator(".message.confirm").count() == 0:
+        page.locator(".room:enabled").first.click()
+        person.question("confirm", page)
+    page.locator(".summary .primary:enabled").click()
+    expect(page.locator(".receipt")).to_be_visible()
+
+
+@pytest.mark.parametrize("reload", [False, True], ids=["stays", "reloads"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_server_asks_the_same_again(open_browser, site, step, reload):
+    person, at = open_browser(language="zh").sign_in(), site.free_slot()
+    person.expects_lost_connections = True
+    way, kind = STEPS[step]
+    before = getattr(person, way)(at).inner_text()
+    said = person.log()
+    site.kill()
+    expect(person.page.locator("[data-part=connection]")).not_to_have_attribute(
+        "data-state", "connected"
+    )
+    site.start()
+    if reload:
+        person.page.reload()
+    person.connected()
+    assert person.question(kind).inner_text() == before
+    assert person.log() == said
+    finish(person)
+    assert len(site.bookings_at(at)) == 1
+
+
+@pytest.mark.parametrize("step", ["request", "room", "yes"])
+def test_a_server_killed_in_a_run_goes_on_with_it(open_browser, site, step):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.expects_lost_connections = True
+    if step == "request":
+        person.begin(at)
+    elif step == "room":
+        person.to_rooms(at)
+        person.room.click()
+    else:
+        person.to_confirmation(at)
+        person.yes.click()
+    site.kill()
+    site.start()
+    person.connected()
+    if step == "request":
+        person.question("clarify")
+    elif step == "room":
+        person.question("confirm")
+    if step != "yes":
+        finish(person)
+    expect(person.receipt).to_have_count(1, timeout=30_000)
+    assert len(site.bookings_at(at)) == 1
+
+
+def test_what_is_said_while_the_server_is_away_arrives_once(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.expects_lost_connections = True
+    person.to_length_question(at)
+    site.kill()
+    person.say(person.words["length"])
+    expect(person.page.locator(".message.user").last).to_contain_text("Not sent yet")
+    site.start()
+    person.question("select_room")
+    assert person.log().count(person.words["length"]) == 1
+    expect(person.page.locator(".message.user").last).not_to_contain_text("Not sent yet")
+    person.page.reload()
+    person.question("select_room")
+    assert person.log().count(person.words["length"]) == 1
+
+
+@pytest.mark.parametrize("step", ["request", "yes"])
+def test_a_page_reloaded_in_mid_run_follows_it_to_its_end(open_browser, site, step):
+    person, at = open_browser().sign_in(), site.free_slot()
+    if step == "request":
+        person.begin(at)
+        person.page.reload()
+        person.question("clarify")
+        finish(person)
+    else:
+        person.to_confirmation(at)
+        person.yes.click()
+        person.page.reload()
+    expect(person.receipt).to_have_count(1)
+    assert len(site.bookings_at(at)) == 1
+
+
+def test_a_double_click_books_once(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_confirmation(at)
+    person.page.evaluate(
+        "for (const _ of [1, 2, 3]) document.querySelector('.summary .primary').click()"
+    )
+    expect(person.receipt).to_be_visible()
+    person.page.reload()
+    expect(person.receipt).to_have_count(1)
+    assert len(site.bookings_at(at)) == 1
+
+
+def test_two_tabs_that_both_say_yes_book_once_and_agree(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_confirmation(at)
+    other = person.new_tab()
+    other.goto(person.page.url)
+    person.question("confirm", other)
+    for page in (person.page, other):
+        page.evaluate("document.querySelector('.summary .primary').click()")
+    for page in (person.page, other):
+        expect(page.locator(".receipt")).to_have_count(1)
+        expect(page.locator(".summary button:enabled")).to_have_count(0)
+    assert len(site.bookings_at(at)) == 1
+
+
+def test_what_one_tab_says_the_other_shows(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_length_question(at)
+    other = person.new_tab()
+    other.goto(person.page.url)
+    person.connected(other)
+    person.say(person.words["length"])
+    person.question("select_room")
+    person.question("select_room", other)
+    assert person.log(other) == person.log()
+
+
+def test_a_stale_card_is_refused_and_the_question_shown_again(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_confirmation(at)
+    other, held = person.new_tab(), []
+
+    def between(socket):
+        server = socket.connect_to_server()
+        server.on_message(lambda frame: None if held else socket.send(frame))
+
+    other.route_web_socket("**/ws/agents/booking/", between)
+    other.goto(person.page.url)
+    person.question("confirm", other)
+    held.append(True)  # this tab hears nothing of what happens now
+    later = at.replace(hour=at.hour + 1)
+    person.say(person.words["later"].format(clock=person.clock(later)))
+    expect(person.page.locator(".message.select_room, .message.confirm")).not_to_have_count(2)
+    expect(person.page.locator("[data-part=working]")).to_be_hidden()
+    held.clear()
+    other.locator(".summary .primary:enabled").click()
+    expect(other.locator(".message.error")).to_contain_text("no longer open")
+    assert site.bookings_at(at) == []
+    assert site.bookings_at(later) == []
+    shown = person.page.locator(".message:has(button:enabled) .bubble").last.inner_text()
+    expect(other.locator(".message:has(button:enabled) .bubble").last).to_have_text(shown)
+
+
+def test_somebody_who_was_signed_out_is_asked_to_sign_in(open_browser, site):
+    person = open_browser().sign_in()
+    person.expects_lost_connections = True
+    site.end_sessions()
+    site.kill()
+    site.start()
+    person.page.wait_for_url("**/accounts/login/**")
+
+
+def test_a_new_conversation_leaves_the_old_one_in_the_list(open_browser, site):
+    person = open_browser().sign_in()
+    person.to_length_question(site.free_slot())
+    old, said = person.page.url, person.log()
+    person.page.get_by_role("link", name="New conversation").first.click()
+    person.connected()
+    assert person.log() == []
+    person.page.locator(f".thread-list a[href='{old.split(site.url)[1]}']").click()
+    person.question("clarify")
+    assert person.log() == said
+    person.page.goto("/bookings/")
+    person.page.get_by_role("link", name="Assistant").click()
+    person.question("clarify")
+    assert person.page.url == old
