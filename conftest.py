@@ -1,6 +1,11 @@
-"""Fixtures for every app: people."""
+"""Fixtures for every app: people, whose passwords need no strength here."""
 
 import pytest
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture

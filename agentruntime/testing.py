@@ -7,6 +7,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -134,9 +135,14 @@ def probe_spec(
 
 
 @asynccontextmanager
-async def running_host(settings: HostSettings | None = None) -> AsyncIterator[RuntimeHost]:
-    """A started host as this process's own, stopped at the end. Register agents before."""
-    host = RuntimeHost(settings or HostSettings(beat_seconds=0.2))
+async def running_host(
+    settings: HostSettings | None = None, *, shift: timedelta = timedelta()
+) -> AsyncIterator[RuntimeHost]:
+    """A started host as this process's own, stopped at the end. Register agents before.
+
+    shift: added to every instant agents see.
+    """
+    host = RuntimeHost(settings or HostSettings(beat_seconds=0.2), shift=shift)
     await host.start()
     set_host(host)
     try:

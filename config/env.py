@@ -77,9 +77,7 @@ SETTINGS: dict[str, Setting] = {
             read=_path,
             about="Where the embedded database and its log live; relative to the project.",
         ),
-        Setting(
-            name="PORT", default="8000", read=int, about="Port the server listens on."
-        ),
+        Setting(name="PORT", default="8000", read=int, about="Port the server listens on."),
         Setting(
             name="HOST",
             default="127.0.0.1",

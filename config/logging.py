@@ -8,12 +8,8 @@ def logging_config(level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {
-            "line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}
-        },
-        "handlers": {
-            "stderr": {"class": "logging.StreamHandler", "formatter": "line"}
-        },
+        "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "daphne": {"level": "WARNING"},

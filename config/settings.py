@@ -59,7 +59,9 @@ TEMPLATES = [
     }
 ]
 
-_dsn = conninfo_to_dict(env.read("DATABASE_URL") or embedded.database_url(env.read("ROOMWISE_DATA")))
+_dsn = conninfo_to_dict(
+    env.read("DATABASE_URL") or embedded.database_url(env.read("ROOMWISE_DATA"))
+)
 DATABASES = {
     "default": {
         "ENGINE": "django.db.backends.postgresql",
@@ -77,7 +79,9 @@ REDIS_URL = env.read("REDIS_URL")
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [{"address": REDIS_URL, "socket_timeout": 15, "socket_connect_timeout": 2}]},
+        "CONFIG": {
+            "hosts": [{"address": REDIS_URL, "socket_timeout": 15, "socket_connect_timeout": 2}]
+        },
     }
     if REDIS_URL
     else {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}

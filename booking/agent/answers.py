@@ -81,11 +81,13 @@ async def answer(state: Mapping[str, Any], context: RunContext) -> str:
 
 
 async def _mine(wants: Mapping[str, Any], language: str, context: RunContext) -> str:
-    known = await context.read(tools.knowledge, context.owner_id)
+    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     wished = (wants.get("slots") or {}).get("date")
     today = context.now.astimezone(known.zone).date()
     day = date.fromisoformat(wished) if wished else None
-    uses = await context.read(tools.own_uses, context.owner_id, day=day, zone=known.zone)
+    uses = await context.read(
+        tools.own_uses, context.owner_id, now=context.now, day=day, zone=known.zone
+    )
     span = text("span.soon", language)
     if day is not None:
         span = day_text(day, language)
@@ -101,7 +103,7 @@ async def _room(wants: Mapping[str, Any], language: str, context: RunContext) ->
     code = (wants.get("slots") or {}).get("room")
     if not code:
         return text("ask.room", language)
-    known = await context.read(tools.knowledge, context.owner_id)
+    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     try:
         now = await context.read(tools.room_now, context.owner_id, code, now=context.now)
     except RoomNotFound as error:

@@ -56,7 +56,7 @@ def draft_view(state: Mapping[str, Any]) -> DraftView:
 async def understand_said(state: BookingState, runtime: Context) -> Update:
     """Read the turn's messages in order; each moves the state machine on."""
     context = runtime.context
-    known = await context.read(tools.knowledge, context.owner_id)
+    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     current: dict[str, Any] = {**reset(context.language), **state}
     for message in current["said"]["messages"]:
         now = datetime.fromisoformat(message["at"]).astimezone(known.zone)
@@ -106,7 +106,7 @@ async def _free_in_window(slots: Mapping[str, Any], language: str, context: RunC
     )
     if not starts:
         return text("window.full", language)
-    known = await context.read(tools.knowledge, context.owner_id)
+    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     shown = [f"{each.astimezone(known.zone):%H:%M}" for each in _spread(starts)]
     return text("window.free", language, starts=", ".join(shown))
 
@@ -122,7 +122,7 @@ def _spread(starts: list[datetime]) -> list[datetime]:
 async def search(state: BookingState, runtime: Context) -> Update:
     """Look for rooms, or look again whether the one that was taken is still free."""
     context, said = runtime.context, state["dialogue"]
-    known = await context.read(tools.knowledge, context.owner_id)
+    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     request = offers.request_of(state["slots"], known.zone, selected=said["selected"])
     result = await context.read(tools.search, context.owner_id, request, now=context.now)
     refused = result.refusal
@@ -177,8 +177,8 @@ def _why(error: BookingError, language: str) -> str:
 async def find_target(state: BookingState, runtime: Context) -> Update:
     """Find which of the person's own bookings is meant, and ask for a yes to the change."""
     context, said = runtime.context, state["dialogue"]
-    known = await context.read(tools.knowledge, context.owner_id)
-    uses = await context.read(tools.own_uses, context.owner_id)
+    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
+    uses = await context.read(tools.own_uses, context.owner_id, now=context.now)
     chosen = targets.choose(said["wants"], uses, last=state["result"].get("booking_id"))
     if isinstance(chosen, str):
         wants = {"kind": chosen, "lines": targets.listed(uses, said["language"])}
@@ -225,7 +225,7 @@ async def answer(state: BookingState, runtime: Context) -> Update:
     """Answer a question of the person's; an open draft goes on with its question (P11)."""
     context, said = runtime.context, state["dialogue"]
     words = await answers.answer(state, context)
-    done = {**said, "wants": None}
+    done = {**said, "wants": None, "told": (said["wants"] or {}).get("kind", "unclear")}
     if said["phase"] in OPEN_PHASES and said["question"] is not None:
         return {"dialogue": {**done, "preface": words, "next": "ask"}}
     context.say(words, kind="complete", data=answers.data(state))

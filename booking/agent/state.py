@@ -36,6 +36,7 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
     readings it offers, as `[slot, value]`. candidates: the cards shown. selected: the card taken.
     question: what `interrupt()` asks. offer: what a yes will book. target: the booking that a yes
     will change. preface: words before the next question. wants: a question of the person's.
+    told: which one was answered last.
     """
     return {
         "phase": "IDLE",
@@ -51,6 +52,7 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
         "target": None,
         "preface": "",
         "wants": None,
+        "told": "",
     }
 
 

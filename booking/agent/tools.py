@@ -70,7 +70,7 @@ def person(owner_id: int) -> AbstractBaseUser:
     return get_user_model()._default_manager.get(pk=owner_id)
 
 
-def knowledge(owner_id: int) -> Knowledge:
+def knowledge(owner_id: int, *, now: datetime) -> Knowledge:
     """What a person's words may name. The house is read anew every half minute, their own bookings
     each time."""
     kept = _cache.get(owner_id)
@@ -86,7 +86,7 @@ def knowledge(owner_id: int) -> Knowledge:
             starts_at=use.starts_at,
             series=use.booking if use.is_series else None,
         )
-        for use in own_uses(owner_id)
+        for use in own_uses(owner_id, now=now)
     )
     lexicon = Lexicon(
         rooms=house.lexicon.rooms,
@@ -157,10 +157,10 @@ def _names(user: Any) -> tuple[str, ...]:
 
 
 def own_uses(
-    owner_id: int, *, day: date | None = None, zone: ZoneInfo | None = None
+    owner_id: int, *, now: datetime, day: date | None = None, zone: ZoneInfo | None = None
 ) -> list[OwnUse]:
-    """The person's active bookings that are not over, by start; of one local day if it is given."""
-    starts_at, ends_at = timezone.now(), None
+    """The person's active bookings not over by `now`, by start; all of one local day if given."""
+    starts_at, ends_at = now, None
     if day is not None and zone is not None:
         starts_at = datetime.combine(day, clock_time(0), zone)
         ends_at = starts_at + timedelta(days=1)

@@ -39,10 +39,10 @@ _SUFFIX = (
 )
 _POINT = re.compile(
     rf"(?:(?P<part>{_PART_ZH}|(?<![a-z])[ap]m(?![a-z]))\s?的?\s?)?(?:"
-    rf"(?<![\d:.])(?P<ch>\d{{1,2}}):(?P<cm>\d{{2}})(?!\d)(?!:\d)|"
+    rf"(?<![\d:.])(?P<ch>\d{{1,2}}):(?P<cm>\d{{2}})(?!\d)(?::[0-5]\d(?!\d))?|"
     rf"差(?P<less>一刻|5分|五分|10分|十分)钟?(?:到)?(?P<lh>{_HOUR_ZH})[点时]|"
     rf"(?<![\d:.])(?P<zh>{_HOUR_ZH})\s?(?:点钟|点(?!半?小时|个|儿)|时(?![间候长段差区代]))"
-    rf"(?:\s?(?:(?P<half>半)|(?P<q>[一1三3])刻(?!钟后)|整|[过零]?(?P<zm>{_MIN_ZH})\s?分?(?!\s?(?:个|人|位|名|小时|刻|天|[-~到至]?\d*点))))?|"
+    rf"(?:\s?(?:(?P<half>半)|(?P<q>[一1三3])刻(?!钟后)|整|[过零]?(?P<zm>{_MIN_ZH})\s?分?(?!\s?(?:个|人|位|名|小时|刻|天|\d*点))))?|"
     rf"(?<![a-z\d])(?P<rel>half|quarter|a quarter|five|ten|twenty|twenty[ -]five)(?: minutes)? (?P<dir>past|after|to|till|before) "
     rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))|"
     rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?=\s?[ap]m)|"
@@ -77,7 +77,7 @@ _AFTER_ZH, _BEFORE_ZH = (
 _A_BIT = re.compile(r"(?:快|早|(?<![今明后天])晚(?!上)|大|小|多|少|有|好|低|高|远|近|便宜)$")
 _DAYPART = re.compile(
     rf"(?P<zh>{_PART_ZH})|(?<![a-z])(?:(?P<today>this) |(?:in the |the |late |early |at )?)(?P<en>morning|afternoon|evening|night)(?![a-z])"
-    r"|(?<![a-z])(?P<tonight>tonight)(?![a-z])|(?<![a-z])(?P<lunch>lunch ?time|over lunch)(?![a-z])"
+    r"|(?<![a-z])(?P<tonight>ton(?:ight|ite))(?![a-z])|(?<![a-z])(?P<lunch>lunch ?time|over lunch)(?![a-z])"
 )
 _MINUTES_TO = {"half": 30, "quarter": 15, "a quarter": 15, "five": 5, "ten": 10, "twenty": 20}
 _MINUTES_TO |= {"twenty five": 25, "twenty-five": 25}

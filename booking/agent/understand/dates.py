@@ -179,6 +179,25 @@ def _slash(match: re.Match[str], today: date) -> Day | None:
     return Day("date", values[0], match.span(), "date.slash") if values else _impossible(match)
 
 
+def _nth_weekday(match: re.Match[str], today: date) -> Day | None:
+    """八月的第一个周二, the last Friday of July."""
+    groups = match.groupdict()
+    word, english = match["w"], groups.get("mon")
+    month = _MONTHS.index(english[:3]) + 1 if english else numerals.read(match["m"])
+    weekday = weekday_en(word) if english else _WEEKDAY_ZH[word]
+    if month is None or not 1 <= month <= 12:
+        return _impossible(match)
+    nth = numerals.read_ordinal(match["n"]) if english else numerals.read(match["n"])
+    for year in (today.year, today.year + 1):
+        first = date(year, month, 1)
+        value = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * ((nth or 4) - 1))
+        if nth is None and (value + timedelta(weeks=1)).month == month:
+            value += timedelta(weeks=1)
+        if value >= today:
+            return Day("date", value, match.span(), "date.nth_weekday")
+    return None
+
+
 def _weekday(
     match: re.Match[str], today: date, weekday: int, weeks: int | None, *, unsure: bool
 ) -> Day:
@@ -313,16 +332,18 @@ _RULES: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
         (rf"(?:(?P<y>今年|明年)的?)?(?<!\d)(?P<m>{_NUM_ZH})\s?月\s?(?P<d>{_NUM_ZH})(?:\s?[日号]|(?![\d点时个位人:天月]))", _month_day_zh),
         (rf"(?P<rel>下下个?月|下个?月|这个?月|本月)的?\s?(?P<d>{_NUM_ZH})\s?[日号]", _day_in_month_zh),
         (r"(?:下个?)?月[底末]|(?:the )?end of (?:next |the |this )?month", _end_of_month),
+        (rf"(?P<m>{_NUM_ZH})月份?的?第(?P<n>[一二三四1-4])个(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _nth_weekday),
+        (rf"(?<![a-z])(?:the )?(?P<n>first|second|third|fourth|last) (?P<w>{WEEKDAY_EN}) (?:of|in) {_MONTH_EN}", _nth_weekday),
         (rf"(?P<zm>{_NUM_ZH})月[底末]|(?:the )?end of {_MONTH_EN}", _end_of_named_month),
         (r"年底|年末|(?:the )?end of (?:the|this) year|year[ -]end|(?:the )?year's end", _end_of_year),
         (r"(?:下|这|本)周(?:末尾|底)|(?:the )?end of (?:the |this |next )?week(?!end)", _end_of_week),
         (r"(?P<next>下个?)?月(?:初|中旬?)(?!国)|(?:the )?(?:beginning|start|middle) of (?:next |the |this )?month", _month_part),
         (rf"(?<![a-z]){_MONTH_EN} (?:the )?{_D_EN}{_NOT_CLOCK}{_Y}", _month_day_en),
         (rf"(?<![a-z\d])(?:the )?{_D_EN}(?: day)?(?: of)? ?{_MONTH_EN}{_Y}", _month_day_en),
-        (rf"(?<![\d月一二三四五六七八九十第-])(?P<d>{_NUM_ZH}|\d{{3}})\s?(?:号|日(?![后内前本语程]))(?!楼|线|会议室|厅|门|房|馆|桌|院|座)", _day_only),
-        (r"(?<![a-z])the (?P<d>\d{1,2}(?:st|nd|rd|th))(?![a-z])(?! (?:floor|level|one|option|room))", _day_only),
-        (r"(?<![a-z])on (?P<d>\d{1,2}(?:st|nd|rd|th))(?![a-z])(?! (?:floor|level))", _day_only),
-        (r"(?<![\d/.])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\d/])", _slash),
+        (rf"(?<![\d月一二三四五六七八九十第/-])(?P<d>{_NUM_ZH}|\d{{3}})\s?(?:号|日(?![后内前本语程]))(?!楼|线|会议室|厅|门|房|馆|桌|院|座)", _day_only),
+        (r"(?<![a-z\d])(?:on )?(?:the )?(?P<d>\d{1,2}(?:st|nd|rd|th))(?![a-z])(?! (?:floor|level|one|option|room|card|choice|time|half|quarter))", _day_only),
+        (r"(?<![a-z])on (?:the )?(?P<d>\d{1,2})(?=$|,? (?:at|from|between|for)(?![a-z])|, ?\d)", _day_only),
+        (r"(?<![\d/.])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:号|日|(?![\d/]))", _slash),
         (r"(?<![两每一二三四五六七八九十\d])(?P<pre>(?:下{1,4}个?|这个?|本|上个?)?)(?:周|星期|礼拜)的?(?P<d>[一二三四五六日天末])(?!次)", _weekday_zh),
         (r"(?<![两每\d])(?P<pre>(?:下{1,4}个?|这个?|本|上个?)?)(?:周|星期|礼拜)(?P<d>[1-7])(?![\d点:])", _weekday_zh),
         (rf"(?<![a-z])(?P<pre>(?:next|this|last|coming) )?(?P<d>{WEEKDAY_EN})(?![a-z])(?: ?(?P<post>(?:of )?(?:next|this) week))?", _weekday_english),

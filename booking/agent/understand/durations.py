@@ -80,7 +80,9 @@ _N = rf"{_SIGN}(?P<n>{_NUM})"
 _AN = rf"{_SIGN}(?P<n>{_NUM}|(?<![a-z])an?(?![a-z]))"
 _RULES = (
     _rule("hour_and_half_en", rf"{_AN} {_HOUR_EN} and a half", _times(60, 30)),
-    _rule("and_half_hours_en", rf"{_N} (?:and a half|1/2|and 1/2) {_HOUR_EN}", _times(60, 30)),
+    _rule("and_half_hours_en", rf"{_N} (?:and an? half|1/2|and 1/2) {_HOUR_EN}", _times(60, 30)),
+    _rule("and_quarter_en", rf"{_N} and (?:a )?quarter (?:of )?{_HOUR_EN}", _times(60, 15)),
+    _rule("and_quarters_en", rf"{_N} and three quarters? (?:of )?{_HOUR_EN}", _times(60, 45)),
     _rule(
         "quarters_en",
         r"(?P<n>three|3) quarters? of an hour",
@@ -114,7 +116,7 @@ _RULES = (
     ),
     _rule("quarters_zh", rf"{_N}\s?刻\s?钟", _times(15)),
     _rule("minutes_zh", rf"{_N}\s?分钟", _times(1)),
-    _rule("minutes_en", rf"{_N}[ -]?(?:minutes?|mins?|(?<=\d\d)m){_EDGE}", _times(1)),
+    _rule("minutes_en", rf"{_AN}[ -]?(?:minutes?|mins?|(?<=\d\d)m){_EDGE}", _times(1)),
     _rule("couple_hours_en", r"(?:a )?couple (?:of )?hours", _fixed(120)),
 )
 _ASSUMED_RULES = {"couple_hours_en"}
@@ -186,7 +188,7 @@ def value_of(length: Length, text: str) -> Found | Problem:
 
 _LATER_ZH = r"\s?(?:之后|以后|后)(?![天年])"
 _AFTER = re.compile(_LATER_ZH)
-_EN_IN = re.compile(r"(?<![a-z])in\s$")
+_EN_IN = re.compile(r"(?<![a-z])in (?:about |around )?$")
 _EN_FROM_NOW = re.compile(r"\s(?:from now|later)(?![a-z])")
 _SHIFT = re.compile(
     r"(?P<later>推迟|延后|往后推?|后移|后延|push(?:ed)? (?:it )?back|postpone|delay|晚(?=了?点?$))|"
@@ -232,8 +234,8 @@ def is_offset(length: Length, scan: Scan) -> Offset | None:
         return None
     if match := _AFTER.match(scan.text, end):
         return Offset(ahead, (start, match.end()), "start.from_now")
-    if match := _EN_IN.search(scan.before(start, 4)):
-        return Offset(ahead, (start - 3, end), "start.from_now")
+    if match := _EN_IN.search(before := scan.before(start, 12)):
+        return Offset(ahead, (start - len(before) + match.start(), end), "start.from_now")
     if match := _EN_FROM_NOW.match(scan.text, end):
         return Offset(ahead, (start, match.end()), "start.from_now")
     return None

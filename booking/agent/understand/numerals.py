@@ -21,8 +21,14 @@ _TEENS = [
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 EN_WORDS = {word: n for n, word in enumerate([*_ONES, *_TEENS], start=1)}
 EN_WORDS |= {word: 10 * n for n, word in enumerate(_TENS, start=2)}
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-EN_ORDINALS = {word: n for n, word in enumerate(_ORDINALS.split(), start=1)}
+_ORDINAL_WORDS = [
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
+    *("tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth"),
+    *("seventeenth", "eighteenth", "nineteenth"),
+]
+EN_ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS, start=1)}
+EN_ORDINALS |= {f"twenty {word}": 20 + n for n, word in enumerate(_ORDINAL_WORDS[:9], start=1)}
+EN_ORDINALS |= {"twentieth": 20, "thirtieth": 30, "thirty first": 31}
 
 _small = "|".join([*sorted(_TEENS, key=len, reverse=True), *_ONES])
 EN = (
@@ -31,7 +37,8 @@ EN = (
 )
 ZH = "[零〇一二两三四五六七八九十百千]{1,7}"
 NUMBER = rf"(?:\d{{1,5}}|{ZH}|{EN})"
-ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(EN_ORDINALS)})"
+_words = "|".join(sorted(EN_ORDINALS, key=len, reverse=True)).replace(" ", "[ -]")
+ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|(?<![a-z])(?:{_words}))"
 
 
 def read_zh(text: str) -> int | None:
@@ -73,9 +80,10 @@ def read(text: str) -> int | None:
 
 
 def read_ordinal(text: str) -> int | None:
-    if text in EN_ORDINALS:
-        return EN_ORDINALS[text]
-    return int(text[:-2]) if text[:-2].isdigit() else None
+    word = text.replace("-", " ")
+    if word in EN_ORDINALS:
+        return EN_ORDINALS[word]
+    return int(text[:-2]) if text[:-2].isdecimal() else None
 
 
 def neighbours(text: str) -> tuple[int, int] | None:

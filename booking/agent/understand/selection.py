@@ -19,6 +19,7 @@ _ORDINAL = re.compile(
 _BARE = re.compile(
     rf"(?:就|选|要|那就|我选|我要|pick|choose|take|i'?ll take|go with)?\s?(?P<n>{_NUM}|{numerals.EN})\s?(?:号|吧|号吧|please)?[.。!]?"
 )
+_ORDINAL_ALONE = re.compile(rf"(?:the )?(?P<o>{numerals.ORDINAL})(?: please)?")
 _THE_ONE = re.compile(
     r"那[个间]|这[个间]|的吧|(?:大|小|多)的$|最[大小]|[大小](?:一)?点的?|(?<![a-z])(?:one|ones|room with|biggest|largest|smallest)(?![a-z])"
 )
@@ -68,6 +69,10 @@ def _by_ordinal(
     folded: str, facts: Facts, candidates: tuple[CandidateInfo, ...]
 ) -> Selection | None:
     last = len(candidates) - 1
+    if whole := _ORDINAL_ALONE.fullmatch(folded.strip(" .!。")):
+        index = (numerals.read_ordinal(whole["o"]) or 0) - 1
+        chosen = [index] if 0 <= index <= last else []
+        return _selection(chosen, candidates, whole.span(), "select.number")
     if whole := _BARE.fullmatch(folded.strip()):
         index = (numerals.read(whole["n"]) or 0) - 1
         return _selection(

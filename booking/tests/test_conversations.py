@@ -1,0 +1,39 @@
+"""Whole conversations, through the runtime and a real database, judged by what came of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentruntime.persistence.pools import in_db_thread
+from booking.tests.playing import judge, load, load_world, play
+
+OWN = Path(__file__).parent / "cases"
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases"
+
+
+def _cases(folder: Path):
+    if not (folder / "conversations.jsonl").exists():
+        return []
+    cases = load((folder / "conversations.jsonl").read_text(encoding="utf-8"))
+    return [case for case in cases if not _is_beyond(case)]
+
+
+def _is_beyond(case) -> bool:
+    """What the agent does not do yet: messages beside a run, changes of a series by chat."""
+    beside = any(turn.get("while_running") for turn in case["turns"])
+    return beside or "series" in case["expect"].get("target", {})
+
+
+async def _play(case, folder):
+    fixture = json.loads((folder / "fixture.json").read_text(encoding="utf-8"))
+    await in_db_thread(load_world, fixture)
+    played = await play(case)
+    return judge(case, played), played
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in _cases(SHARED)])
+async def test_a_shared_conversation_ends_as_expected(case, transactional_db):
+    wrong, played = await _play(case, SHARED)
+
+    assert wrong == [], "\n".join(played.words)
