@@ -78,7 +78,7 @@ def test_anything_beside_a_yes_is_no_yes(text, act):
         ("第一个", "C101"), ("第二间吧", "D305"), ("2", "D305"), ("3号", "D308"), ("the second one", "D305"),
         ("option 3", "D308"), ("the last one", "D308"), ("最后一个", "D308"), ("D305", "D305"), ("就莲花厅吧", "C101"),
         ("the bigger one with the projector", "D305"), ("有电视的那个", "D305"), ("最大的", "D308"), ("随便", "C101"),
-        ("the smallest one", "C101"), ("C座那个", "C101"),
+        ("the smallest one", "C101"), ("the 2nd", "D305"), ("C座那个", "C101"),
     ],
 )  # fmt: skip
 def test_cards_are_chosen_by_ordinal_name_and_description(text, room):

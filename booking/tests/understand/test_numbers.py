@@ -30,7 +30,8 @@ def test_numerals_are_read(text, number):
         ("one and a half hours", 90), ("two and a half hours", 150), ("1½ hours", 90), ("1h", 60),
         ("2 hrs", 120), ("1h30", 90), ("1h 15m", 75), ("an hour and 15 minutes", 75), ("45 mins", 45),
         ("three quarters of an hour", 45), ("a quarter of an hour", 15), ("half hour", 30),
-        ("forty five minutes", 45), ("2 hours", 120), ("30-minute", 30), ("3/4 hour", 45),
+        ("forty five minutes", 45), ("2 hours", 120), ("30-minute", 30), ("3/4 hour", 45), ("one and a quarter hours", 75),
+        ("two and three quarters hours", 165),
     ],
 )  # fmt: skip
 def test_durations_are_read_in_minutes(text, minutes):

@@ -28,6 +28,9 @@ from .office import ASKED, CHOOSING, MONDAY, ZONE, codes, read, values
         ("20 March", "2027-03-20"), ("the 3rd of April", "2027-04-03"), ("Apr 3, 2027", "2027-04-03"),
         ("in 3 days", "2027-03-11"), ("a week from today", "2027-03-15"), ("Christmas", "2027-12-25"),
         ("end of April", "2027-04-30"), ("25/12", "2027-12-25"),
+            ("March the twenty third", "2027-03-23"), ("the first friday of july", "2027-07-02"),
+            ("七月的第一个周五", "2027-07-02"), ("the last Monday of March", "2027-03-29"),
+            ("on the 17 from 2pm", "2027-03-17"), ("11/3号早上9点", "2027-11-03"), ("12th at 3pm", "2027-03-12"),
     ],
 )  # fmt: skip
 def test_days_are_read_towards_the_future(text, day):
@@ -81,7 +84,7 @@ def test_a_bare_day_equal_to_today_moves_on_once_the_hour_has_passed(text):
         ("9:15 to 10", "09:15", 45), ("10 to 11am", "10:00", 60), ("11-1pm", "11:00", 120),
         ("9 to 5", "09:00", 480), ("2pm-4:30pm", "14:00", 150), ("10-11", "10:00", 60),
         ("between 10 and 11:30", "10:00", 90), ("from two to three thirty", "14:00", 90),
-        ("2 until 3", "14:00", 60), ("noon to 1", "12:00", 60),
+        ("2 until 3", "14:00", 60), ("noon to 1", "12:00", 60), ("下午1点10分到3点", "13:10", 110),
     ],
 )  # fmt: skip
 def test_ranges_carry_the_half_of_the_day(text, start, minutes):
@@ -98,7 +101,7 @@ def test_ranges_carry_the_half_of_the_day(text, start, minutes):
         ("at 3", "15:00"), ("3pm", "15:00"), ("3 p.m.", "15:00"), ("half past three", "15:30"),
         ("quarter to four", "15:45"), ("quarter past 2", "14:15"), ("ten past two", "14:10"),
         ("3:45pm", "15:45"), ("15:00", "15:00"), ("11 o'clock", "11:00"), ("noon", "12:00"),
-        ("at nine fifteen", "09:15"), ("7 in the evening", "19:00"), ("10.30am", "10:30"),
+        ("at nine fifteen", "09:15"), ("7 in the evening", "19:00"), ("10.30am", "10:30"), ("15:00:00", "15:00"),
     ],
 )  # fmt: skip
 def test_points_take_the_reading_inside_opening_hours(text, start):
@@ -139,7 +142,7 @@ def test_midnight_belongs_to_the_next_day():
     [
         ("半小时后", "2027-03-08", "09:45"), ("in 1.5 hours", "2027-03-08", "10:45"),
         ("right now", "2027-03-08", "09:15"), ("马上", "2027-03-08", "09:15"),
-        ("两个小时后", "2027-03-08", "11:15"),
+        ("两个小时后", "2027-03-08", "11:15"), ("in about half an hour", "2027-03-08", "09:45"),
     ],
 )  # fmt: skip
 def test_times_from_now_land_on_the_grid(text, day, start):
