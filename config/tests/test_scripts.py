@@ -13,15 +13,18 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from config.tests.places import make_folder
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 
+# For what needs no database: the embedded one is not started, and nothing connects.
+ELSEWHERE = {"DATABASE_URL": "postgresql://elsewhere/roomwise"}
 MANAGE = """
 import http.server, os, signal, sys
 with open("asked.txt", "a") as file:
@@ -46,6 +49,11 @@ if sys.argv[1] == "serve":
 """
 
 
+# A pytest that starts fast, for suites that only ask whether it was started well.
+BARE = ("-q", "-p", "no:cacheprovider", "test_probe.py")
+NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -65,7 +73,7 @@ def left_in(project: Path) -> list[str]:
 
 @pytest.fixture
 def project() -> Iterator[Path]:
-    top = Path(tempfile.mkdtemp(prefix="rw-"))
+    top = make_folder()
     project = top / "my rooms"
     (project / "config").mkdir(parents=True)
     for name in ("__init__.py", "env.py"):
@@ -179,7 +187,7 @@ def read_until(terminal: int, wanted: bytes) -> bytes:
 
 
 def test_servers_that_start_at_once_migrate_one_after_the_other(project: Path) -> None:
-    both = [launch(project) for _ in range(2)]
+    both = [launch(project, **ELSEWHERE) for _ in range(2)]
     for process in both:
         wait_until_it_serves(process)
         process.terminate()
@@ -190,21 +198,21 @@ def test_servers_that_start_at_once_migrate_one_after_the_other(project: Path) -
 
 
 def test_server_stops_at_the_first_step_that_fails(project: Path) -> None:
-    done = run(project / "script" / "server", PORT=str(free_port()), FAIL_AT="migrate")
+    done = run(project / "script" / "server", PORT=str(free_port()), FAIL_AT="migrate", **ELSEWHERE)
     assert done.returncode == 9
     assert asked(project) == ["migrate"]
     assert left_in(project) == []
 
 
 def test_server_loads_no_demo_in_production(project: Path) -> None:
-    process = serve(project, DEBUG="false", SECRET_KEY="x" * 50)
+    process = serve(project, DEBUG="false", SECRET_KEY="x" * 50, **ELSEWHERE)
     process.terminate()
     process.communicate(timeout=30)
     assert asked(project) == ["migrate", "collectstatic", "serve"]
 
 
 def test_server_with_a_database_url_starts_no_database(project: Path) -> None:
-    process = serve(project, DATABASE_URL="postgresql://elsewhere/roomwise")
+    process = serve(project, **ELSEWHERE)
     process.terminate()
     process.communicate(timeout=30)
     assert not (project / "var" / "postgres").exists()
@@ -254,7 +262,7 @@ def test_set_up_refuses_an_old_python_by_its_version(project: Path, tmp_path: Pa
 
 
 def test_set_up_says_what_it_could_not_install(project: Path) -> None:
-    shutil.rmtree(project / ".venv")
+    (project / ".venv" / "requirements.txt").unlink()
     (project / "requirements.txt").write_text("roomwise-no-such-package==1\n")
     done = run(project / "script" / "server", PIP_NO_INDEX="1")
     assert done.returncode == 1
@@ -262,6 +270,7 @@ def test_set_up_says_what_it_could_not_install(project: Path) -> None:
     assert not (project / ".venv" / "requirements.txt").exists()
 
 
+@pytest.mark.slow
 def test_two_set_ups_at_once_make_one_environment(project: Path) -> None:
     shutil.rmtree(project / ".venv")
     (project / "requirements.txt").write_text("")
@@ -298,11 +307,10 @@ def test_test_runs_pytest_on_a_database_of_its_own(project: Path) -> None:
         "def test_no():\n"
         "    assert os.environ['ANSWER'] == 'yes'\n"
     )
-    plain = ["-q", "-p", "no:django", "-p", "no:cacheprovider", "test_probe.py"]
-    passed = run(project / "script" / "test", *plain, ANSWER="yes")
+    passed = run(project / "script" / "test", *BARE, ANSWER="yes", **NO_PLUGINS)
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert "2 passed" in passed.stdout.splitlines()[-1]
-    failed = run(project / "script" / "test", *plain, ANSWER="no")
+    failed = run(project / "script" / "test", *BARE, ANSWER="no", **NO_PLUGINS)
     assert failed.returncode == 1
     assert "1 failed, 1 passed" in failed.stdout.splitlines()[-1]
     assert left_in(project) == []
@@ -311,8 +319,7 @@ def test_test_runs_pytest_on_a_database_of_its_own(project: Path) -> None:
 def test_test_says_when_there_is_no_browser(project: Path, tmp_path: Path) -> None:
     path = tools(tmp_path / "bin", "dirname", "cmp", "id", "head")
     (project / "test_probe.py").write_text("def test_yes(): pass\n")
-    plain = ["-q", "-p", "no:django", "-p", "no:cacheprovider", "test_probe.py"]
-    done = run(project / "script" / "test", *plain, PATH=str(path))
+    done = run(project / "script" / "test", *BARE, PATH=str(path), **ELSEWHERE, **NO_PLUGINS)
     assert "No browser: the tests marked browser are skipped" in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr
 
