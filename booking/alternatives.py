@@ -53,15 +53,7 @@ def alternatives(
         _without_a_wish(unseen, request, during),
         _on_request(on_request, request, during, shown=shown, now=now),
     )
-    return tuple(islice(_once_each(found), ranking.OFFERED))
-
-
-def _once_each(found: Iterable[Alternative]) -> Iterator[Alternative]:
-    seen: set[tuple[str, datetime]] = set()
-    for each in found:
-        if (each.room, each.starts_at) not in seen:
-            seen.add((each.room, each.starts_at))
-            yield each
+    return tuple(islice(found, ranking.OFFERED))
 
 
 def _wished(prospects: Iterable[Prospect], request: RoomRequest) -> list[Prospect]:

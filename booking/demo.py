@@ -139,18 +139,12 @@ def load_places(*, years: tuple[int, ...]) -> Site:
     site, _ = Site.objects.get_or_create(
         name_en="Headquarters", defaults={"name_zh": "总部", "time_zone": "Asia/Shanghai"}
     )
-    for year in years:
-        ClosedDate.objects.get_or_create(
-            site=site,
-            date=date(year, 1, 1),
-            defaults={"name_en": "New Year's Day", "name_zh": "元旦"},
-        )
-    for code, (name_en, name_zh) in FEATURES.items():
-        names = {"name_en": name_en, "name_zh": name_zh}
-        Feature.objects.get_or_create(code=code, defaults=names)
-    policy = _policy()
-    for each in ROOMS:
-        _room(each, site, policy)
+    new_year = {"name_en": "New Year's Day", "name_zh": "元旦"}
+    ClosedDate.objects.bulk_create(
+        [ClosedDate(site=site, date=date(year, 1, 1), **new_year) for year in years],
+        ignore_conflicts=True,
+    )
+    _load_rooms(site)
     return site
 
 
@@ -206,38 +200,68 @@ def _usernames() -> list[str]:
     return [each.username for each in PEOPLE]
 
 
+def _load_rooms(site: Site) -> None:
+    """Rooms and what they stand on; rows that are there stay as people made them."""
+    features = [
+        Feature(code=code, name_en=name_en, name_zh=name_zh)
+        for code, (name_en, name_zh) in FEATURES.items()
+    ]
+    Feature.objects.bulk_create(features, ignore_conflicts=True)
+    buildings = [
+        Building(site=site, code=code, name_en=f"Building {code}", name_zh=f"{code}座")
+        for code in sorted({each.code[0] for each in ROOMS})
+    ]
+    Building.objects.bulk_create(buildings, ignore_conflicts=True)
+    building_of = {building.code: building for building in site.buildings.all()}
+    places = sorted({(each.code[0], each.floor) for each in ROOMS})
+    Floor.objects.bulk_create(
+        [Floor(building=building_of[code], number=number) for code, number in places],
+        ignore_conflicts=True,
+    )
+    floors = Floor.objects.filter(building__in=building_of.values()).select_related("building")
+    floor_of = {(floor.building.code, floor.number): floor for floor in floors}
+    known = set(Room.objects.values_list("code", flat=True))
+    policy = _policy()
+    rooms = [
+        Room(
+            code=each.code,
+            name_en=each.name_en,
+            name_zh=each.name_zh,
+            aliases=list(each.aliases),
+            floor=floor_of[each.code[0], each.floor],
+            seats=each.seats,
+            policy=policy,
+            needs_approval=each.needs_approval,
+        )
+        for each in ROOMS
+        if each.code not in known
+    ]
+    _equip(Room.objects.bulk_create(rooms))
+
+
+def _equip(rooms: list[Room]) -> None:
+    """Give new rooms their features."""
+    feature_of = {feature.code: feature for feature in Feature.objects.all()}
+    wanted = {each.code: each.features for each in ROOMS}
+    through = Room.features.through
+    through.objects.bulk_create(
+        [
+            through(room_id=room.pk, feature_id=feature_of[code].pk)
+            for room in rooms
+            for code in wanted[room.code]
+        ]
+    )
+
+
 def _policy() -> Policy:
     policy, is_new = Policy.objects.get_or_create(name="Office hours")
     if is_new:
-        for weekday in range(OpeningHours.Weekday.MONDAY, OpeningHours.Weekday.SATURDAY):
-            OpeningHours.objects.create(
-                policy=policy, weekday=weekday, opens=time(8), closes=time(21)
-            )
+        weekdays = range(OpeningHours.Weekday.MONDAY, OpeningHours.Weekday.SATURDAY)
+        OpeningHours.objects.bulk_create(
+            OpeningHours(policy=policy, weekday=weekday, opens=time(8), closes=time(21))
+            for weekday in weekdays
+        )
     return policy
-
-
-def _room(each: DemoRoom, site: Site, policy: Policy) -> None:
-    code = each.code[0]
-    building, _ = Building.objects.get_or_create(
-        site=site,
-        code=code,
-        defaults={"name_en": f"Building {code}", "name_zh": f"{code}座"},
-    )
-    floor, _ = Floor.objects.get_or_create(building=building, number=each.floor)
-    room, is_new = Room.objects.get_or_create(
-        code=each.code,
-        defaults={
-            "name_en": each.name_en,
-            "name_zh": each.name_zh,
-            "aliases": list(each.aliases),
-            "floor": floor,
-            "seats": each.seats,
-            "policy": policy,
-            "needs_approval": each.needs_approval,
-        },
-    )
-    if is_new:
-        room.features.set(Feature.objects.filter(code__in=each.features))
 
 
 def _user(username: str, name: str, *, is_admin: bool) -> User:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext, override
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext_lazy as _
 
 from booking.policies import Refusal
@@ -35,8 +35,8 @@ def explain(refusal: Refusal) -> str:
     if "hours" in params:
         params["hours"] = ", ".join("-".join(pair) for pair in params["hours"])
     if "name" in params:
-        # The key of a name's language is part of the catalogue: en there, zh in the Chinese one.
-        params["name"] = params["name"][gettext("en")]
+        is_chinese = (get_language() or "").startswith("zh")
+        params["name"] = params["name"]["zh" if is_chinese else "en"]
     return str(REFUSALS[rule]) % params
 
 

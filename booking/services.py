@@ -82,12 +82,10 @@ def book_room(
                 booking, place, starts_at=starts_at, ends_at=ends_at, now=now
             )
     except IntegrityError as error:
-        if _constraint(error) == "occurrence_room_free":
-            raise RoomUnavailable(room=room) from error
-        made = _made_before(booking) if _constraint(error) == "booking_once_per_key" else None
-        if made is None:
-            raise
-        return made
+        # The same key was in flight for another room, whose lock this one did not wait for.
+        if _constraint(error) == "booking_once_per_key" and (made := _made_before(booking)):
+            return made
+        raise _translated(error, room=room) from error.__cause__
 
 
 def cancel_booking(
@@ -171,9 +169,7 @@ def reschedule_booking(
             )
             return _loaded(booking)
     except IntegrityError as error:
-        if _constraint(error) == "occurrence_room_free":
-            raise RoomUnavailable(room=target) from error
-        raise
+        raise _translated(error, room=target) from error.__cause__
 
 
 def amend_booking(
@@ -377,3 +373,9 @@ def _digest(request: dict[str, Any]) -> str:
 def _constraint(error: IntegrityError) -> str:
     diagnostics = getattr(error.__cause__, "diag", None)
     return getattr(diagnostics, "constraint_name", None) or ""
+
+
+def _translated(error: IntegrityError, *, room: str) -> Exception:
+    """The violation in the domain's words; one that no person can cause stays what it is."""
+    taken = _constraint(error) == "occurrence_room_free"
+    return RoomUnavailable(room=room) if taken else error

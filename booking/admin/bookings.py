@@ -4,7 +4,7 @@ Nothing here writes a booking: the form and the actions call the services, which
 bookings are cancelled, not deleted.
 """
 
-from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
@@ -14,7 +14,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -22,7 +23,8 @@ from booking import services
 from booking.admin.forms import PLACE_FIELDS, BookingForm
 from booking.admin.generic import ModelAdmin, ModelForm, TabularInline
 from booking.exceptions import BookingError
-from booking.models import Booking, BookingChange, Occurrence, Source
+from booking.models import Booking, BookingChange, Occurrence, Source, Status, Visibility
+from booking.models.agreements import spoken_span
 
 
 class ReadOnlyInline(TabularInline[Any, Booking]):
@@ -48,8 +50,16 @@ class OccurrenceInline(ReadOnlyInline):
 
 class BookingChangeInline(ReadOnlyInline):
     model = BookingChange
-    fields = ("at", "by", "source", "action", "before", "after", "reason")
+    fields = ("at", "by", "source", "action", "was", "became", "reason")
     readonly_fields = fields
+
+    @admin.display(description=_("before"))
+    def was(self, change: BookingChange) -> str:
+        return _in_words(change.before)
+
+    @admin.display(description=_("after"))
+    def became(self, change: BookingChange) -> str:
+        return _in_words(change.after)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("by")
@@ -71,7 +81,7 @@ def cancel_selected(
         **admin.site.each_context(request),
         "title": _("Cancel these?"),
         "opts": model_admin.model._meta,
-        "chosen": queryset,
+        "chosen": [(each.pk, model_admin.described(each)) for each in queryset],
         "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
         "media": model_admin.media,
     }
@@ -89,6 +99,10 @@ class CancellingAdmin(ModelAdmin[Any]):
     def cancelled(self, request: HttpRequest, row: Any, reason: str) -> Booking:
         raise NotImplementedError
 
+    def described(self, row: Any) -> str:
+        """What the question names before the row is cancelled."""
+        return str(row)
+
     def cancel(self, request: HttpRequest, row: Any, reason: str) -> bool:
         """Whether the row was cancelled; why not is shown as a message."""
         try:
@@ -103,7 +117,7 @@ class CancellingAdmin(ModelAdmin[Any]):
 @admin.register(Booking)
 class BookingAdmin(CancellingAdmin):
     form = BookingForm
-    list_display = ("__str__", "organizer", "room", "starts", "ends", "status", "source")
+    list_display = ("__str__", "status", "room", "when", "organizer", "source")
     list_filter = (
         "occurrences__status",
         "source",
@@ -170,21 +184,25 @@ class BookingAdmin(CancellingAdmin):
             row.pk, by=_person(request), now=timezone.now(), reason=reason, source=Source.ADMIN
         )
 
+    def described(self, row: Booking) -> str:
+        return f"{row}: {self.room(row)}, {self.when(row)}"
+
     @admin.display(description=_("room"))
     def room(self, booking: Booking) -> Any:
-        return _of_first(booking, lambda occurrence: occurrence.room)
+        return getattr(_first(booking), "room", None)
 
-    @admin.display(description=_("starts"), ordering="first_start")
-    def starts(self, booking: Booking) -> Any:
-        return _of_first(booking, lambda occurrence: occurrence.starts_at)
-
-    @admin.display(description=_("ends"))
-    def ends(self, booking: Booking) -> Any:
-        return _of_first(booking, lambda occurrence: occurrence.ends_at)
+    @admin.display(description=_("when"), ordering="first_start")
+    def when(self, booking: Booking) -> str | None:
+        first, dates = _first(booking), len(booking.occurrences.all())
+        if first is None:
+            return None
+        span = spoken_span(first.starts_at, first.ends_at)
+        return span if dates == 1 else _("%(span)s and %(n)d more") % {"span": span, "n": dates - 1}
 
     @admin.display(description=_("status"))
     def status(self, booking: Booking) -> Any:
-        return _of_first(booking, lambda occurrence: occurrence.get_status_display())
+        first = _first(booking)
+        return None if first is None else first.get_status_display()
 
     @admin.display(description=_("effect"))
     def effect_link(self, booking: Booking) -> str:
@@ -229,10 +247,33 @@ class OccurrenceAdmin(CancellingAdmin):
         return format_html('<a href="{}">{}</a>', url, occurrence.booking)
 
 
-def _of_first(booking: Booking, value: Callable[[Occurrence], Any]) -> Any:
-    """A value of the first occurrence of those that were loaded, in order."""
-    first = next(iter(booking.occurrences.all()), None)
-    return None if first is None else value(first)
+def _first(booking: Booking) -> Occurrence | None:
+    """The first occurrence of those that were loaded, in order."""
+    return next(iter(booking.occurrences.all()), None)
+
+
+def _in_words(pictures: Any) -> str:
+    """One side of a change (BookingChange.picture, or details), for people."""
+    if isinstance(pictures, dict):
+        if not pictures:
+            return "-"
+        visibility = Visibility(pictures["visibility"]).label
+        return f"{pictures['title'] or '-'}, {visibility}, {pictures['headcount']}"
+    return format_html_join(
+        mark_safe("<br>"),
+        "{}, {}, {}",
+        (
+            (
+                each["room"],
+                spoken_span(
+                    datetime.fromisoformat(each["starts_at"]),
+                    datetime.fromisoformat(each["ends_at"]),
+                ),
+                Status(each["status"]).label,
+            )
+            for each in pictures
+        ),
+    )
 
 
 def _person(request: HttpRequest) -> Any:

@@ -11,6 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from booking import services
@@ -31,16 +32,16 @@ class BookingForm(ModelForm[Booking]):
     acting_user: AbstractBaseUser
 
     headcount = forms.IntegerField(
-        label=_("headcount"), min_value=1, max_value=services.MAX_HEADCOUNT
+        label=capfirst(_("headcount")), min_value=1, max_value=services.MAX_HEADCOUNT
     )
     room = forms.ModelChoiceField(
-        label=_("room"),
+        label=capfirst(_("room")),
         queryset=Room.objects.filter(is_active=True),
         widget=AutocompleteSelect(Occurrence._meta.get_field("room"), admin.site),
     )
-    starts_at = forms.SplitDateTimeField(label=_("starts"), widget=AdminSplitDateTime)
+    starts_at = forms.SplitDateTimeField(label=capfirst(_("starts")), widget=AdminSplitDateTime)
     ends_at = forms.SplitDateTimeField(
-        label=_("ends"),
+        label=capfirst(_("ends")),
         widget=AdminSplitDateTime,
         help_text=_("Times are in the zone this administration shows; a booking excludes its end."),
     )

@@ -11,6 +11,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import BooleanField, CheckConstraint, F, Func, Min, Prefetch, Q
 from django.db.models.functions import Now
+from django.utils.timezone import localtime
 from django.utils.translation import gettext_lazy as _
 
 from agentruntime.models import Effect
@@ -49,6 +50,13 @@ class Source(models.TextChoices):
     PORTAL = "portal", _("Portal")
     ADMIN = "admin", _("Administration")
     API = "api", _("API")
+
+
+def spoken_span(starts_at: datetime, ends_at: datetime) -> str:
+    """`2026-12-01 15:00-16:00` in the active time zone; the day of the end only if it is another."""
+    first, last = localtime(starts_at), localtime(ends_at)
+    end = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
+    return f"{first:%Y-%m-%d %H:%M}-{end}"
 
 
 class BookingQuerySet(models.QuerySet["Booking"]):
@@ -278,7 +286,7 @@ class Occurrence(models.Model):
         indexes = [models.Index(fields=["starts_at"], name="occurrence_starts")]
 
     def __str__(self) -> str:
-        return f"{self.room_id} {self.during}"
+        return f"{self.room.code} {spoken_span(self.starts_at, self.ends_at)}"
 
     @property
     def is_active(self) -> bool:

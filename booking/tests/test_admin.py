@@ -152,6 +152,9 @@ def test_a_booking_is_moved_and_amended_through_the_services(client):
         BookingChange.objects.filter(booking=booking).values_list("action", "by__username")
     )
     assert actions == [("booked", "lilei"), ("amended", "admin"), ("moved", "admin")]
+    page = client.get(page_of(booking)).content.decode()
+    assert "A302, 2026-12-01 12:00-13:00, Booked" in page
+    assert "Plan, Public, 4" in page
 
 
 def test_saving_an_unchanged_form_changes_nothing(client):
@@ -215,7 +218,7 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     booking = book("A302", TOMORROW, "10:00", "11:00", title="Plan")
     chosen = {"action": "cancel_selected", "_selected_action": [booking.pk]}
     asked = client.post(LIST, chosen)
-    assert "Plan" in asked.content.decode()
+    assert f"{booking.pk} Plan: A302 Bamboo, 2026-12-01 10:00-11:00" in asked.content.decode()
     assert Booking.objects.get(pk=booking.pk).status == "booked"
     chosen |= {"confirmed": "yes", "reason": "Broken pipe"}
     done = client.post(LIST, chosen, follow=True)

@@ -85,7 +85,19 @@ def test_a_demo_slot_somebody_took_is_left_to_them():
         idempotency_key="k",
         now=NOW,
     )
+    wednesday = NOW.date() + timedelta(days=2)
+    services.book_room(
+        organizer=other,
+        room="A302",
+        starts_at=at(wednesday, "09:15"),
+        ends_at=at(wednesday, "10:00"),
+        headcount=2,
+        source=Source.PORTAL,
+        idempotency_key="w",
+        now=NOW,
+    )
     demo.load(now=NOW)
+    assert Occurrence.objects.filter(booking__title="站会").count() == demo.STAND_UPS - 1
     assert not Booking.objects.filter(title="周会").exists()
     assert Booking.objects.filter(title="客户演示").exists()
 

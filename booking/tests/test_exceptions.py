@@ -59,4 +59,6 @@ def test_refusals_read_naturally():
     assert says("opening_hours") == "The rooms are open 08:00-12:00, 13:00-21:00 on that day."
     assert says("opening_hours", hours=[]) == "The rooms are closed on that weekday."
     assert says("holiday") == "The rooms are closed on 2027-01-01 (New Year)."
+    holiday = PolicyViolation(Refusal("holiday", PARAMS))
+    assert "元旦" in holiday.message("zh-hans")
     assert says("capacity") == "A301 seats 8, too few for 9 people."

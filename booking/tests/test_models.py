@@ -182,6 +182,7 @@ def test_the_ends_of_an_occurrence_are_its_range():
     ],
 )
 def test_places_and_rules_keep_their_values(table, assignment, constraint):
+    book("A302", TOMORROW, "10:00", "11:00")
     statement = (
         f"UPDATE booking_{table} SET {assignment} WHERE id = (SELECT min(id) FROM booking_{table})"  # noqa: S608
     )

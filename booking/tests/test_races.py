@@ -1,9 +1,10 @@
 """What happens when people want the same thing at the same moment, on real connections."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from booking import services
 from booking.exceptions import BookingError, IdempotencyMismatch, RoomUnavailable, VersionConflict
@@ -125,3 +126,34 @@ def test_a_move_and_a_cancel_of_one_version_at_once_are_one_winner():
     )
     assert {type(each) for each in results} == {Booking, VersionConflict}
     assert Booking.objects.get(pk=booking.pk).version == 2
+
+
+def test_a_key_in_flight_for_another_room_is_waited_for():
+    """The second insert waits for the first in the unique index, then sees what it made."""
+    lilei = user("lilei")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            first = book("A302", TOMORROW, "10:00", "11:00", idempotency_key="k")
+            second = pool.submit(
+                at_once,
+                lambda: book(
+                    "B202", TOMORROW, "10:00", "11:00", organizer=lilei, idempotency_key="k"
+                ),
+            )
+            wait_for_a_waiter()
+        [result] = second.result()
+    assert isinstance(result, IdempotencyMismatch)
+    assert result.booking == first.pk
+
+
+def wait_for_a_waiter():
+    """Return when another connection waits for a lock."""
+    deadline = time.monotonic() + 10
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute(waiting)
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+    raise AssertionError("nobody waits")

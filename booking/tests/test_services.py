@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from booking import services
 from booking.exceptions import (
@@ -226,6 +226,11 @@ def test_a_stale_version_or_a_missing_booking_is_refused(act):
         act(booking)
 
 
+def test_a_booking_by_chat_without_its_effect_is_a_bug_not_a_refusal():
+    with pytest.raises(IntegrityError, match="booking_chat_has_effect"):
+        book("A302", TOMORROW, "10:00", "11:00", source=Source.CHAT)
+
+
 def test_an_administrator_cancels_through_the_administration():
     booking = book("A302", TOMORROW, "10:00", "11:00")
     done = cancel(booking, by=user("admin"), source=Source.ADMIN)
@@ -284,6 +289,9 @@ def test_a_move_obeys_the_rules():
         move(booking, ends_at=at(TOMORROW, "09:00"))
     with pytest.raises(RoomNotFound):
         move(booking, room="Z1")
+    cancel(booking)
+    with pytest.raises(AlreadyCancelled):
+        move(booking, starts_at=at(TOMORROW, "12:00"))
 
 
 def test_a_running_meeting_may_be_made_longer():

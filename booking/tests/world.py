@@ -7,12 +7,11 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.models import User
 
 from booking import demo, services
-from booking.models import Booking, Occurrence, Room, Source, Status
+from booking.models import Booking, Building, Occurrence, Profile, Room, Source, Status
 from booking.selectors import RoomRequest
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = datetime(2026, 11, 30, 10, 0, tzinfo=SHANGHAI)
-MIDNIGHT = datetime(2026, 11, 30, tzinfo=SHANGHAI)
 TODAY, TOMORROW, WEDNESDAY = date(2026, 11, 30), date(2026, 12, 1), date(2026, 12, 2)
 
 DIARY = (
@@ -34,35 +33,40 @@ def user(username: str) -> User:
 
 def people() -> None:
     """Everybody, without the cost of hashing a password."""
-    for each in demo.PEOPLE:
-        User.objects.create(username=each.username, first_name=each.name)
-    User.objects.create(username="admin", is_staff=True, is_superuser=True)
-    demo.load_people()
+    users = [User(username=each.username, first_name=each.name) for each in demo.PEOPLE]
+    admin = User(username="admin", is_staff=True, is_superuser=True)
+    User.objects.bulk_create([*users, admin])
+    buildings = {building.code: building for building in Building.objects.all()}
+    Profile.objects.bulk_create(
+        Profile(user=user, building=buildings[each.building], language=each.language)
+        for user, each in zip(users, demo.PEOPLE, strict=True)
+    )
 
 
 def build() -> None:
+    """Places, people and a diary, in few statements: most tests begin here."""
     demo.load_places(years=(2026, 2027))
     people()
-    for number, (room, day, starts, ends, who, title) in enumerate(DIARY):
-        book(
-            room,
-            day,
-            starts,
-            ends,
-            organizer=user(who),
+    users = {user.username: user for user in User.objects.all()}
+    rooms = {room.code: room for room in Room.objects.all()}
+    bookings = Booking.objects.bulk_create(
+        Booking(
+            organizer=users[who],
             title=title,
-            now=MIDNIGHT,
-            idempotency_key=f"world-{number}",
             headcount=4,
+            source=Source.PORTAL,
             visibility="private" if "Secret" in title else "public",
+            idempotency_key=f"world-{title}",
+            request_digest="-",
         )
-    stand_up()
-
-
-def stand_up() -> Booking:
-    """lilei's Wednesdays at nine in A302, four of them."""
+        for _room, _day, _starts, _ends, who, title in DIARY
+    )
+    slots = [
+        (booking, rooms[room], at(day, starts), at(day, ends), None)
+        for booking, (room, day, starts, ends, _who, _title) in zip(bookings, DIARY, strict=True)
+    ]
     series = Booking.objects.create(
-        organizer=user("lilei"),
+        organizer=users["lilei"],
         title="Stand-up",
         headcount=5,
         source=Source.PORTAL,
@@ -70,23 +74,19 @@ def stand_up() -> Booking:
         idempotency_key="stand-up",
         request_digest="-",
     )
-    for week in range(4):
-        day = WEDNESDAY + timedelta(weeks=week)
-        occurrence(series, "A302", at(day, "09:00"), at(day, "09:30"), recurrence_date=day)
-    return series
-
-
-def occurrence(
-    booking: Booking, room: str, starts: datetime, ends: datetime, **more: Any
-) -> Occurrence:
-    values = {
-        "booking": booking,
-        "room": Room.objects.get(code=room),
-        "during": (starts, ends),
-        "blocked": (starts, ends),
-        "status": Status.BOOKED,
-    }
-    return Occurrence.objects.create(**{**values, **more})
+    for day in (WEDNESDAY + timedelta(weeks=week) for week in range(4)):
+        slots.append((series, rooms["A302"], at(day, "09:00"), at(day, "09:30"), day))
+    Occurrence.objects.bulk_create(
+        Occurrence(
+            booking=booking,
+            room=room,
+            during=(starts, ends),
+            blocked=(starts, ends),
+            status=Status.BOOKED,
+            recurrence_date=day,
+        )
+        for booking, room, starts, ends, day in slots
+    )
 
 
 def book(room: str, day: date, starts: str, ends: str, **more: Any) -> Booking:
