@@ -355,7 +355,8 @@ def catalogue(project: Path, entry: str) -> Path:
 
 
 def test_messages_are_compiled_and_kept_in_step(project: Path) -> None:
-    po = catalogue(project, 'msgid "Room %(code)s"\nmsgstr "会议室 %(code)s"')
+    plural = 'msgid "%(n)s room"\nmsgid_plural "%(n)s rooms"\nmsgstr[0] "%(n)s 间会议室"'
+    po = catalogue(project, f'msgid "Room %(code)s"\nmsgstr "会议室 %(code)s"\n\n{plural}')
     command = project / "script" / "messages"
     assert "out of date" in run(command, "--check").stdout
     assert run(command).returncode == 0

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
+from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -37,6 +37,17 @@ def problems(catalogue: Catalog) -> list[str]:
     return found
 
 
+def spoken(compiled: bytes) -> dict[str, object]:
+    """What a compiled catalogue says, whichever tool compiled it (msgfmt orders it otherwise)."""
+    messages = read_mo(io.BytesIO(compiled))
+    # A plural's id and string are lists or tuples, depending on who read them.
+    return {repr((m.context, plain(m.id))): plain(m.string) for m in messages if m.id}
+
+
+def plain(text: object) -> object:
+    return tuple(text) if isinstance(text, list) else text
+
+
 def main(*, only_check: bool) -> int:
     bad = 0
     for path in catalogues():
@@ -48,7 +59,7 @@ def main(*, only_check: bool) -> int:
         target = path.with_suffix(".mo")
         if not only_check:
             target.write_bytes(compiled.getvalue())
-        elif not target.exists() or target.read_bytes() != compiled.getvalue():
+        elif not target.exists() or spoken(target.read_bytes()) != spoken(compiled.getvalue()):
             found.append(f"{target.name} is out of date: run script/messages")
         for problem in found:
             sys.stdout.write(f"{path.relative_to(ROOT)}: {problem}\n")
