@@ -105,6 +105,13 @@ class Person:
         expect(page.locator("[data-part=working]")).to_be_hidden()
         return found
 
+    def sees_work(self) -> None:
+        """A run is going on, and the page says what it does."""
+        expect(self.page.locator("[data-part=working]")).to_be_visible()
+        expect(self.page.locator("[data-part=step]")).not_to_be_empty()
+        expect(self.page.locator("[data-part=stop]")).to_be_visible()
+        expect(self.page.locator(".room:enabled, .summary button:enabled")).to_have_count(0)
+
     @property
     def room(self) -> Locator:
         return self.page.locator(".room:enabled").first

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -100,6 +102,15 @@ class Site:
                WHERE b.source = 'chat' AND o.starts_at = %s ORDER BY b.id""",
             starts_at,
         )
+
+    @contextmanager
+    def held(self, table: str) -> Iterator[None]:
+        """Nobody else reads or writes the table: a run that needs it stays in that step."""
+        with psycopg.connect(self.conninfo) as connection:
+            name = sql.Identifier(table)
+            connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(name))
+            yield
+            connection.rollback()
 
     def end_sessions(self) -> None:
         with psycopg.connect(self.conninfo) as connection:
