@@ -1,12 +1,53 @@
-"""A host with the probe agent, on the test database."""
+"""A host with the probe agent on the test database, and a person who speaks to it.
+
+These tests commit for real. Instead of pytest-django's flush of every table of every app (most of
+a second a test), the `transactional_db` of this folder deletes what the runtime wrote.
+"""
+
+from datetime import timedelta
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
 
 from agentruntime import access, agents
+from agentruntime.models import uuid7
 from agentruntime.persistence import store
-from agentruntime.persistence.pools import in_db_thread
-from agentruntime.persistence.store import NewMessage
-from agentruntime.testing import probe_spec, running_host
+from agentruntime.persistence.pools import in_db_thread, open_pool
+from agentruntime.persistence.saver import TurnRows
+from agentruntime.persistence.store import NewMessage, TurnCommit
+from agentruntime.testing import probe_spec, running_host, until
+
+LEASE = timedelta(seconds=30)
+
+SWEEP = """
+set local lock_timeout = '5s';
+delete from agentruntime_effect; delete from agentruntime_message; delete from agentruntime_run;
+delete from agentruntime_thread;
+delete from checkpoint_writes; delete from checkpoint_blobs; delete from checkpoints;
+delete from django_session; delete from auth_group; delete from auth_user;
+"""
+
+
+@pytest.fixture
+def transactional_db(django_db_setup, django_db_blocker):
+    """The test database with real commits, empty again afterwards."""
+    with django_db_blocker.unblock():
+        assert connection.settings_dict["NAME"].startswith("test_")
+        yield
+        with connection.cursor() as cursor:
+            cursor.execute(SWEEP)
+        connection.close()
+
+
+@pytest.fixture
+def person(transactional_db):
+    return get_user_model().objects.create_user("mei")
+
+
+@pytest.fixture
+def stranger(transactional_db):
+    return get_user_model().objects.create_user("tom")
 
 
 @pytest.fixture
@@ -27,6 +68,14 @@ def register():
 @pytest.fixture
 def probe(register):
     return register(probe_spec())
+
+
+@pytest.fixture
+async def pool(transactional_db):
+    """The hot path's pool of a worker named `w1`."""
+    pool = await open_pool(worker="w1")
+    yield pool
+    await pool.close()
 
 
 @pytest.fixture
@@ -76,7 +125,6 @@ class Talk:
 
     async def settled(self, turn):
         """The thread once it has reached that turn."""
-        from agentruntime.testing import until
 
         async def reached():
             view = await self.view()
@@ -85,7 +133,88 @@ class Talk:
         return await until(reached)
 
 
+async def open_thread(person, agent="probe"):
+    """A new thread of a person, without anything that runs it."""
+    thread = await in_db_thread(access.new_thread, person, agent=agent, language="en")
+    return thread.id
+
+
 @pytest.fixture
 async def talk(host, person):
-    thread = await in_db_thread(access.new_thread, person, agent="probe", language="en")
-    return Talk(host, thread.id)
+    return Talk(host, await open_thread(person))
+
+
+async def view_of(pool, thread):
+    found, _ = await store.snapshot(pool, thread)
+    return found
+
+
+def message_to(thread, text="a room", **names):
+    names.setdefault("client_id", str(uuid7()))
+    return NewMessage(thread=thread, kind="text", text=text, **names)
+
+
+async def store_message(pool, message, *, seen=None, claim_for=None, lease=LEASE):
+    return await store.accept(
+        pool,
+        message,
+        seen=seen or await view_of(pool, message.thread),
+        classification="",
+        rule="test",
+        claim_for=claim_for,
+        lease=lease,
+    )
+
+
+async def claim_by_speaking(pool, thread, *, worker="w1", lease=LEASE):
+    """Say something on an idle thread and claim it for a worker: the claim."""
+    accepted = await store_message(pool, message_to(thread), claim_for=worker, lease=lease)
+    return accepted.claim
+
+
+def turn_of(claim, **changes):
+    """The smallest commit of a claimed turn: it consumes everything and ends idle."""
+    names = {
+        "lease": claim.lease,
+        "rows": TurnRows(),
+        "status": "idle",
+        "run_status": "done",
+        "head": "",
+        "interrupt": None,
+        "summary": {},
+        "title": "",
+        "language": "en",
+        "agent_version": 1,
+        "consumed": {message.id: "" for message in claim.pending},
+    }
+    return TurnCommit(**{**names, **changes})
+
+
+async def expire(thread):
+    """Let a thread's lease have run out a minute ago, by the database's clock."""
+    await sql(
+        "update agentruntime_thread set lease_until = clock_timestamp() - interval '1 minute'"
+        " where id = %s",
+        thread,
+    )
+
+
+async def sql(statement, *values):
+    """Run one statement in a transaction of its own; its rows, if it has any."""
+
+    def inside():
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else None
+
+    return await in_db_thread(inside)
+
+
+async def row_counts():
+    """How many rows every table has: what a refused write must leave as it was."""
+    tables = await sql(
+        "select quote_ident(tablename) from pg_tables where schemaname = 'public' order by 1"
+    )
+    counts = ", ".join(f"(select count(*) from {name})" for (name,) in tables)  # noqa: S608
+    (row,) = await sql(f"select {counts}")  # the names come from the catalogue
+    return dict(zip((name for (name,) in tables), row, strict=True))

@@ -3,10 +3,12 @@
 import asyncio
 
 import pytest
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from agentruntime.exceptions import StaleAnswer
 from agentruntime.models import Message, Run
 from agentruntime.persistence.pools import in_db_thread
+from agentruntime.testing import probe_spec
 
 
 async def test_a_message_on_an_idle_thread_starts_a_run_that_asks(talk):
@@ -102,8 +104,6 @@ async def test_a_resent_answer_whose_question_is_gone_is_acknowledged_again(talk
 
 
 async def test_every_super_step_is_in_the_history_and_the_stock_saver_reads_it(talk):
-    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-
     await talk.say("a room")
     view = await talk.settled(1)
 
@@ -115,9 +115,7 @@ async def test_every_super_step_is_in_the_history_and_the_stock_saver_reads_it(t
     assert found[0].checkpoint["channel_values"]["draft"]["phase"] == "CHOOSING"
 
 
-async def test_two_messages_during_a_run_are_taken_in_the_next_turn(talk, register):
-    from agentruntime.testing import probe_spec
-
+async def test_two_messages_during_a_run_are_taken_in_the_next_turn(talk):
     gate = asyncio.Event()
 
     async def hook(node):
@@ -137,8 +135,6 @@ async def test_two_messages_during_a_run_are_taken_in_the_next_turn(talk, regist
 
 
 async def test_a_node_that_raises_ends_the_run_with_an_error_and_keeps_the_question(talk):
-    from agentruntime.testing import probe_spec
-
     await talk.say("a room")
     before = await talk.settled(1)
 
