@@ -82,9 +82,9 @@ def book_room(
                 booking, place, starts_at=starts_at, ends_at=ends_at, now=now
             )
     except IntegrityError as error:
-        # The same key was in flight for another room, whose lock this one did not wait for.
-        if _constraint(error) == "booking_once_per_key" and (made := _made_before(booking)):
-            return made
+        if _constraint(error) == "booking_once_per_key":
+            # In flight for another room, whose lock this one did not wait for: another request.
+            _made_before(booking)
         raise _translated(error, room=room) from error.__cause__
 
 

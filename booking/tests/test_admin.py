@@ -287,3 +287,15 @@ def test_a_room_in_use_is_not_deleted(client):
     assert client.post(url, {"post": "yes"}).status_code == 200
     assert Room.objects.filter(code="A302").exists()
     assert Feature.objects.exists()
+
+
+def test_a_booking_by_chat_names_the_effect_it_came_from(client):
+    effect = world.effect()
+    booking = book("A302", TOMORROW, "10:00", "11:00", source="chat", effect=effect)
+    page = client.get(page_of(booking)).content.decode()
+    assert str(effect) in page
+    assert list(effect.bookings.all()) == [booking]
+
+
+def test_a_series_is_listed_with_the_number_of_its_dates(client):
+    assert "2026-12-02 09:00-09:30 and 3 more" in client.get(LIST).content.decode()

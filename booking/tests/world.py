@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
 
+from agentruntime.models import Effect, Run, Thread
 from booking import demo, services
 from booking.models import Booking, Building, Occurrence, Profile, Room, Source, Status
 from booking.selectors import RoomRequest
@@ -108,3 +109,18 @@ def wish(day: date, starts: str, minutes: int, headcount: int, **more: Any) -> R
     starts_at = at(day, starts)
     ends_at = starts_at + timedelta(minutes=minutes)
     return RoomRequest(starts_at=starts_at, ends_at=ends_at, headcount=headcount, **more)
+
+
+def effect() -> Effect:
+    """What the assistant leaves behind when it books for lilei."""
+    thread = Thread.objects.create(id="booking-1-x", agent="booking", owner=user("lilei"))
+    run = Run.objects.create(thread=thread, version=1, kind=Run.Kind.RESUME, worker="w")
+    return Effect.objects.create(
+        thread=thread,
+        run=run,
+        run_version=1,
+        name="book_room",
+        task="t",
+        intent="i",
+        checkpoint="c",
+    )
