@@ -55,12 +55,17 @@ class Thread(models.Model):
     )
     lease_owner = models.CharField(_("lease owner"), max_length=60, null=True)  # noqa: DJ001 - free is not ""
     lease_until = models.DateTimeField(_("lease until"), null=True)
+    unread = models.PositiveIntegerField(
+        _("unread"), db_default=0, help_text=_("Messages stored since the last claim.")
+    )
     turn = models.BigIntegerField(
         _("turn"), db_default=0, help_text=_("Rises with every commit its followers should see.")
     )
     head = models.CharField(_("head checkpoint"), max_length=60, db_default="")
     interrupt = models.JSONField(
-        _("open question"), null=True, help_text=_("The interrupt that waits for its answer.")
+        _("open question"),
+        null=True,
+        help_text=_("Id and kind of the interrupt that waits; its words are a message."),
     )
     summary = models.JSONField(
         _("summary"),
@@ -98,7 +103,11 @@ class Run(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, db_default=RandomUUID())
     thread = models.ForeignKey(
-        Thread, on_delete=models.CASCADE, related_name="runs", verbose_name=_("thread")
+        Thread,
+        on_delete=models.CASCADE,
+        related_name="runs",
+        db_index=False,  # the unique constraint starts with it
+        verbose_name=_("thread"),
     )
     version = models.BigIntegerField(_("run version"))
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
@@ -124,9 +133,6 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["thread", "version"], name="run_once_per_version")
         ]
-        indexes = [
-            models.Index(fields=["thread"], condition=Q(status="running"), name="run_active")
-        ]
 
     def __str__(self) -> str:
         return f"{self.thread_id} v{self.version}"
@@ -146,7 +152,11 @@ class Message(models.Model):
         SAID = "said", _("Said")
 
     thread = models.ForeignKey(
-        Thread, on_delete=models.CASCADE, related_name="messages", verbose_name=_("thread")
+        Thread,
+        on_delete=models.CASCADE,
+        related_name="messages",
+        db_index=False,  # an index of its own below
+        verbose_name=_("thread"),
     )
     role = models.CharField(_("role"), max_length=10, choices=Role.choices)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices)
@@ -187,7 +197,11 @@ class Effect(models.Model):
     """
 
     thread = models.ForeignKey(
-        Thread, on_delete=models.PROTECT, related_name="effects", verbose_name=_("thread")
+        Thread,
+        on_delete=models.PROTECT,
+        related_name="effects",
+        db_index=False,  # the unique constraint starts with it
+        verbose_name=_("thread"),
     )
     run = models.ForeignKey(
         Run, on_delete=models.PROTECT, related_name="effects", verbose_name=_("run")

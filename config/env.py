@@ -133,6 +133,12 @@ SETTINGS: dict[str, Setting] = {
             about="How long SIGTERM waits for runs and sockets before it cancels them.",
         ),
         Setting(
+            name="ROOMWISE_FRAMES_PER_SECOND",
+            default="10",
+            read=float,
+            about="How fast one socket may speak; four times as many at once.",
+        ),
+        Setting(
             name="ROOMWISE_PLANNER",
             default="rules",
             read=str,

@@ -140,5 +140,6 @@ ROOMWISE = {
         "run_seconds": env.read("ROOMWISE_RUN_SECONDS"),
         "drain_seconds": env.read("ROOMWISE_DRAIN_SECONDS"),
     },
+    "frames_per_second": env.read("ROOMWISE_FRAMES_PER_SECOND"),
     "planner": env.read("ROOMWISE_PLANNER"),
 }

@@ -14,6 +14,7 @@ from typing import Any
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 
 from agentruntime.agents import get_agent
 from agentruntime.edges import sessions
@@ -48,7 +49,8 @@ class AgentConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         self.follower: Follower | None = None
         self.strikes = 0
-        self.bucket = TokenBucket()
+        rate = settings.ROOMWISE["frames_per_second"]
+        self.bucket = TokenBucket(rate=rate, burst=4 * rate)
         self.language = sessions.language_of(self.scope)
         self.seen_signed_in = time.monotonic()
         offered = self.scope.get("subprotocols") or []

@@ -4,8 +4,8 @@ Events are a fast path and may be lost or late: one of an old run is dropped, a 
 whole picture (`resync`). No socket, no database here.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from agentruntime.agents import AgentSpec
@@ -30,6 +30,7 @@ class Follower:
         self.language = language
         self.thread = thread
         self.own_ids: set[str] = set()
+        self._question: simple.Frame | None = None
         self._n = 0
         self._run_version = 0
 
@@ -41,20 +42,21 @@ class Follower:
     ) -> list[simple.Frame]:
         """The frames that draw the whole thread anew; events go on from there."""
         self.thread = thread
+        self._question = _question_among(thread, [asdict(message) for message in messages])
         frames = [simple.welcome(thread, messages, spec=self.spec, language=self.language)]
         if thread.status == "running":
             self._run_version = thread.run_version
             node = step[1] if step else ""
             frames.append(simple.progress(node, spec=self.spec, language=self.language))
-        elif thread.interrupt is not None:
-            frames.append(simple.interrupt(thread.interrupt, thread.summary))
+        elif self._question is not None:
+            frames.append(self._question)
         return [self._stamped(frame) for frame in frames]
 
     def question(self) -> list[simple.Frame]:
         """The open question again, if there is one and nobody is answering it."""
-        if self.thread.interrupt is None or self.thread.status == "running":
+        if self._question is None or self.thread.status == "running":
             return []
-        return [self._stamped(simple.interrupt(self.thread.interrupt, self.thread.summary))]
+        return [self._stamped(self._question)]
 
     def frames(self, event: Event) -> list[simple.Frame] | None:
         """What to send for an event; None asks for the whole picture."""
@@ -104,13 +106,18 @@ class Follower:
             interrupt=event.interrupt,
             summary=event.summary,
         )
+        asked = _question_among(self.thread, event.messages)
+        if event.interrupt is None or asked is not None:
+            self._question = asked
+        elif self._question is None or self._question["interrupt_id"] != event.interrupt["id"]:
+            return None
         frames = [
             simple.complete(message, event.summary)
             for message in event.messages
             if message["kind"] in {"complete", "text"}
         ]
-        if event.interrupt is not None:
-            frames.append(simple.interrupt(event.interrupt, event.summary))
+        if self._question is not None:
+            frames.append(self._question)
         stamped = [self._stamped(frame) for frame in frames]
         self._run_version = 0
         return stamped
@@ -120,3 +127,15 @@ class Follower:
         if self._run_version:
             stamp |= {"run": self._run_version, "seq": self._n}
         return {**frame, **stamp}
+
+
+def _question_among(
+    thread: ThreadView, messages: Sequence[Mapping[str, Any]]
+) -> simple.Frame | None:
+    """The thread's open question as a frame, if the messages have its words."""
+    if thread.interrupt is None:
+        return None
+    for message in reversed(messages):
+        if message["role"] == "assistant" and message["interrupt_id"] == thread.interrupt["id"]:
+            return simple.interrupt(message, thread.summary)
+    return None

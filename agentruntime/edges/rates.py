@@ -10,8 +10,8 @@ class TokenBucket:
     def __init__(
         self,
         *,
-        burst: float = 40,
-        rate: float = 10,
+        rate: float,
+        burst: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._burst = burst

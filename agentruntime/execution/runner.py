@@ -172,15 +172,8 @@ class Run:
         if newest is not None:
             summary = self.spec.describe(newest.checkpoint["channel_values"])
         said = list(self.context.said)
-        if interrupt is not None and interrupt != thread.interrupt:
-            said.append(
-                {
-                    "kind": interrupt["kind"],
-                    "text": interrupt["message"],
-                    "data": interrupt["data"],
-                    "interrupt_id": interrupt["id"],
-                }
-            )
+        if self._interrupts:
+            said.append(_question(self._interrupts[-1]))
         status = "idle" if interrupt is None else "waiting"
         committed = await store.commit_turn(
             self._pool,
@@ -211,7 +204,7 @@ class Run:
         if not self._interrupts:
             return None
         asked = self._interrupts[-1]
-        return {"id": asked.id, **asked.value}
+        return {"id": asked.id, "kind": asked.value["kind"]}
 
     def told_turn(
         self,
@@ -242,6 +235,17 @@ def _pending(claim: Claim) -> Sequence[MessageView]:
     if claim.flushed is None:
         return claim.pending
     return [message for message in claim.pending if message.id in claim.flushed.consumed]
+
+
+def _question(asked: Any) -> dict[str, Any]:
+    """An interrupt as the message that asks it."""
+    value = asked.value
+    return {
+        "kind": value["kind"],
+        "text": value["message"],
+        "data": value["data"],
+        "interrupt_id": asked.id,
+    }
 
 
 def _graph_input(taken: TurnInput, claim: Claim) -> Any:

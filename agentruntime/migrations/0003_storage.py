@@ -9,5 +9,9 @@ class Migration(migrations.Migration):
         migrations.RunSQL(
             "ALTER TABLE agentruntime_thread SET (fillfactor = 50)",
             "ALTER TABLE agentruntime_thread RESET (fillfactor)",
-        )
+        ),
+        migrations.RunSQL(
+            "ALTER TABLE agentruntime_run SET (fillfactor = 80)",
+            "ALTER TABLE agentruntime_run RESET (fillfactor)",
+        ),
     ]

@@ -13,9 +13,10 @@ MESSAGE = "m.id, m.role, m.kind, m.text, m.data, m.interrupt_id, m.client_id, m.
 
 # Locks the row without blocking fenced writes, so that messages of a thread are stored in the
 # order of their ids; stores and claims only when the thread is as the decision took it to be.
+# A claim comes with the head's checkpoint: it is at least as old as the turn that was expected.
 ACCEPT = f"""
 with t as (
-    select {THREAD},
+    select {THREAD}, t.unread,
         t.turn = %(turn)s and t.run_version = %(version)s and t.status = %(status)s as expected
     from agentruntime_thread as t where t.id = %(thread)s for no key update
 ), stored as (
@@ -29,10 +30,13 @@ with t as (
     returning id, created_at
 ), claimed as (
     update agentruntime_thread as x
-    set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running',
-        lease_until = clock_timestamp() + %(lease)s, updated_at = clock_timestamp()
+    set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running', unread = 0,
+        lease_until = clock_timestamp() + %(lease)s
     from t, stored where x.id = t.id and %(claim)s and t.lease_owner is null
     returning x.run_version
+), left_unread as (
+    update agentruntime_thread as x set unread = x.unread + 1
+    from t, stored where x.id = t.id and not (%(claim)s and t.lease_owner is null)
 ), run as (
     insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base)
     select %(run)s, t.id, claimed.run_version,
@@ -40,9 +44,13 @@ with t as (
         %(worker)s, t.turn + 1, t.head
     from t, claimed
 )
-select {THREAD}, t.expected, stored.id as message_id, stored.created_at as message_at,
-    claimed.run_version as claimed_version
+select {THREAD}, t.unread, t.expected, stored.id as message_id, stored.created_at as message_at,
+    claimed.run_version as claimed_version, h.*
 from t left join stored on true left join claimed on true
+left join lateral ({TUPLE_SQL}
+    where claimed.run_version is not null and thread_id = t.id and checkpoint_ns = ''
+        and checkpoint_id = t.head
+) as h on true
 """
 
 PENDING = f"""
@@ -55,12 +63,6 @@ HEAD = f"""{TUPLE_SQL}
 where thread_id = %(thread)s and checkpoint_ns = '' and checkpoint_id = coalesce(
     %(flushed)s, (select head from agentruntime_thread where id = %(thread)s)
 )
-"""
-
-HAS_PENDING = """
-select exists (
-    select from agentruntime_message where thread_id = %(thread)s and status = 'pending'
-) as pending
 """
 
 BY_CLIENT_ID = """
@@ -98,11 +100,11 @@ with t as (
     for update skip locked
 ), lost as (
     update agentruntime_run as r set status = 'lost', ended_at = clock_timestamp()
-    from t where r.thread_id = t.id and r.status = 'running'
+    from t where r.thread_id = t.id and r.version = t.run_version and r.status = 'running'
 ), claimed as (
     update agentruntime_thread as x
-    set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running',
-        lease_until = clock_timestamp() + %(lease)s, updated_at = clock_timestamp()
+    set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running', unread = 0,
+        lease_until = clock_timestamp() + %(lease)s
     from t where x.id = t.id
     returning x.run_version
 ), run as (
@@ -163,7 +165,7 @@ with fence as (
         language = %(language)s, agent_version = %(agent_version)s,
         updated_at = clock_timestamp()
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s
-    returning id, turn
+    returning id, turn, unread
 ), {ROWS_SQL}, consumed as (
     update agentruntime_message as m
     set status = 'consumed', turn = fence.turn, run_version = %(version)s,
@@ -179,17 +181,18 @@ with fence as (
         (thread_id, role, status, kind, text, data, interrupt_id, turn, run_version)
     select fence.id, 'assistant', 'said', r.kind, r.text, r.data, r.interrupt_id, fence.turn,
         %(version)s
-    from fence, jsonb_to_recordset(%(said)s)
+    from fence, json_to_recordset(%(said)s::json)
         as r(kind text, text text, data jsonb, interrupt_id text)
-    returning id, role, kind, text, data, interrupt_id, created_at
+    returning id, created_at
 ), ended as (
     update agentruntime_run as r
     set status = %(run_status)s, ended_at = clock_timestamp(), head = %(head)s,
         steps = %(steps)s, error = %(error)s
     from fence where r.thread_id = fence.id and r.version = %(version)s
 )
-select fence.turn, coalesce((select jsonb_agg(to_jsonb(said) order by said.id) from said), '[]')
-    as said
+select fence.turn, fence.unread > 0 as pending,
+    (select array_agg(said.id order by said.id) from said) as said_ids,
+    (select min(said.created_at) from said) as said_at
 from fence
 """
 

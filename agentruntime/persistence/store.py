@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from json import dumps
 from typing import Any
 
 import psycopg
@@ -17,7 +18,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from psycopg_pool import PoolTimeout
 
-from agentruntime.exceptions import RunSuperseded, StorageUnavailable
+from agentruntime.exceptions import RunSuperseded, StorageUnavailable, ThreadNotFound
 from agentruntime.models import uuid7
 from agentruntime.persistence import statements as sql
 from agentruntime.persistence.pools import Pool
@@ -184,8 +185,7 @@ async def accept(
 ) -> Accepted:
     """Store a message if the thread is still as `seen`; with `claim_for` a worker, claim it too.
 
-    A claim comes with the unread messages and the head's checkpoint row, read in the same
-    transaction.
+    A claim comes with the unread messages and the head's checkpoint row. Raises ThreadNotFound.
     """
     run = uuid7()
     names = {
@@ -206,32 +206,21 @@ async def accept(
         "run": run,
     }
     async with _connection(pool) as conn:
-        if claim_for is None:
-            row = await (await conn.execute(sql.ACCEPT, names)).fetchone()
-            pending: list[DictRow] = []
-            head = None
-        else:
-            async with conn.pipeline():
-                first = await conn.execute(sql.ACCEPT, names)
-                second = await conn.execute(sql.PENDING, {"thread": message.thread})
-                third = await conn.execute(sql.HEAD, {"thread": message.thread, "flushed": None})
-                row = await first.fetchone()
-                pending = await second.fetchall()
-                head = await third.fetchone()
-    if row is None:
-        raise StorageUnavailable("thread is gone")
-    thread = thread_view(row)
-    claim = None
-    if row["claimed_version"] is not None and claim_for is not None:
-        claim = Claim(
-            lease=Lease(
-                thread=thread.id, version=row["claimed_version"], worker=claim_for, run=run
-            ),
-            thread=thread,
-            pending=[_message_view(item) for item in pending],
-            head=head,
-            kind="start" if thread.interrupt is None else "resume",
-        )
+        row = await (await conn.execute(sql.ACCEPT, names, binary=True)).fetchone()
+        if row is None:
+            raise ThreadNotFound(message.thread)
+        thread = thread_view(row)
+        claim = None
+        if row["claimed_version"] is not None and claim_for is not None:
+            claim = Claim(
+                lease=Lease(
+                    thread=thread.id, version=row["claimed_version"], worker=claim_for, run=run
+                ),
+                thread=thread,
+                pending=await _unread(conn, message, row),
+                head=row if row["checkpoint_id"] else None,
+                kind="start" if thread.interrupt is None else "resume",
+            )
     return Accepted(
         thread=thread,
         expected=row["expected"],
@@ -239,6 +228,27 @@ async def accept(
         message_at=row["message_at"],
         claim=claim,
     )
+
+
+async def _unread(
+    conn: AsyncConnection[DictRow], message: NewMessage, row: DictRow
+) -> list[MessageView]:
+    """The unread messages of a thread just claimed: read only if there are others."""
+    if row["unread"]:
+        found = await conn.execute(sql.PENDING, {"thread": message.thread})
+        return [_message_view(each) for each in await found.fetchall()]
+    return [
+        MessageView(
+            id=row["message_id"],
+            role="user",
+            kind=message.kind,
+            text=message.text,
+            data=dict(message.data),
+            interrupt_id=message.interrupt_id,
+            client_id=message.client_id,
+            created_at=row["message_at"],
+        )
+    ]
 
 
 async def stored_message(pool: Pool, *, thread: str, client_id: str) -> DictRow | None:
@@ -282,7 +292,9 @@ async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Cl
         async with conn.pipeline():
             second = await conn.execute(sql.PENDING, {"thread": thread})
             third = await conn.execute(
-                sql.HEAD, {"thread": thread, "flushed": flushed.head if flushed else None}
+                sql.HEAD,
+                {"thread": thread, "flushed": flushed.head if flushed else None},
+                binary=True,
             )
             pending = await second.fetchall()
             head = await third.fetchone()
@@ -361,18 +373,20 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
         "consumed": list(turn.consumed),
         "classes": list(turn.consumed.values()),
         "refused": list(turn.refused),
-        "said": Jsonb([dict(item) for item in turn.said]),
+        "said": dumps(list(turn.said), ensure_ascii=False),
         "steps": Jsonb([dict(item) for item in turn.steps]),
         "error": turn.error[:500],
     }
-    async with _connection(pool) as conn, conn.pipeline():
-        first = await conn.execute(sql.COMMIT, names)
-        second = await conn.execute(sql.HAS_PENDING, {"thread": turn.lease.thread})
-        row = await first.fetchone()
-        more = await second.fetchone()
+    async with _connection(pool) as conn:
+        row = await (await conn.execute(sql.COMMIT, names)).fetchone()
     if row is None:
         raise RunSuperseded(turn.lease.thread)
-    return Committed(turn=row["turn"], said=row["said"], pending=bool(more and more["pending"]))
+    at = row["said_at"].isoformat() if row["said_at"] else ""
+    said = [
+        {**item, "id": number, "role": "assistant", "created_at": at}
+        for item, number in zip(turn.said, row["said_ids"] or (), strict=True)
+    ]
+    return Committed(turn=row["turn"], said=said, pending=row["pending"])
 
 
 async def flush(pool: Pool, lease: Lease, rows: TurnRows, flushed: Flushed) -> None:

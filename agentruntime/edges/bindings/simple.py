@@ -211,12 +211,12 @@ def notice(code: str, *, language: str) -> Frame:
 
 
 def interrupt(question: Mapping[str, Any], summary: Mapping[str, Any]) -> Frame:
-    """The agent waits for an answer to this question."""
+    """The agent waits for an answer to the question of this message."""
     return {
         "type": "interrupt",
-        "interrupt_id": question["id"],
+        "interrupt_id": question["interrupt_id"],
         "kind": question["kind"],
-        "message": question["message"],
+        "message": question["text"],
         "phase": summary.get("phase", ""),
         "slots": summary.get("slots", {}),
         "assumed": summary.get("assumed", []),
