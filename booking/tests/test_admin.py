@@ -4,6 +4,7 @@ import pytest
 import time_machine
 from django.contrib.auth.models import Permission, User
 from django.urls import reverse
+from django.utils import translation
 
 from booking.models import Booking, BookingChange, Feature, Occurrence, Room, Site
 from booking.tests import world
@@ -20,7 +21,8 @@ def _world(db, client, settings, tmp_path):
     with time_machine.travel(NOW, tick=False):
         world.build()
         client.force_login(user("admin"))
-        yield
+        with translation.override(None):  # a request leaves its language behind in this thread
+            yield
 
 
 def page_of(booking):

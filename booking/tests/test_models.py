@@ -217,7 +217,7 @@ def test_a_room_code_is_unique():
 def test_forms_say_what_is_wrong_in_words(broken, says):
     if isinstance(broken, OpeningHours):
         broken.policy = Policy.objects.first()
-    with pytest.raises(ValidationError, match=says):
+    with override("en"), pytest.raises(ValidationError, match=says):
         broken.full_clean()
 
 
