@@ -79,6 +79,11 @@ class Run:
         self._interrupts: list[Any] = []
         self._started = time.monotonic()
 
+    @property
+    def left(self) -> int:
+        """How many messages of the claim are for a later turn."""
+        return len(self.claim.pending) - len(self.input.consumed) - len(self.input.refused)
+
     async def execute(self) -> Committed:
         """Run the graph to its next wait and commit the turn.
 
@@ -189,6 +194,7 @@ class Run:
                 language=str(summary.get("language") or thread.language),
                 agent_version=self.spec.version,
                 consumed={each: self.context.classes.get(each, "") for each in self.input.consumed},
+                left=self.left,
                 refused=self.input.refused,
                 said=said,
                 steps=self.steps,

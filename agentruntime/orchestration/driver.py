@@ -151,6 +151,7 @@ class ThreadDriver:
                 language=thread.language,
                 agent_version=self._spec.version,
                 consumed=dict.fromkeys(run.input.consumed, ""),
+                left=run.left,
                 refused=run.input.refused,
                 said=[{"kind": "error", "text": "", "data": {"code": code}, "interrupt_id": ""}],
                 steps=run.steps,

@@ -143,12 +143,17 @@ where t.id = held.thread and t.run_version = held.version and t.lease_owner = %(
 returning t.id, t.run_version
 """
 
-# Also frees a thread this worker was given but never ran; its messages stay pending.
+# Also frees a thread this worker was given but never ran; its messages stay pending, and the next
+# claim has to read them.
 RELEASE = """
 with fence as (
-    update agentruntime_thread
+    update agentruntime_thread as t
     set lease_owner = null, lease_until = null,
-        status = case when interrupt is null then 'idle' else 'waiting' end
+        status = case when interrupt is null then 'idle' else 'waiting' end,
+        unread = (
+            select count(*) from agentruntime_message as m
+            where m.thread_id = t.id and m.status = 'pending'
+        )
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s
     returning id
 )
@@ -162,7 +167,7 @@ with fence as (
     update agentruntime_thread set
         status = %(status)s, lease_owner = null, lease_until = null, turn = turn + 1,
         head = %(head)s, interrupt = %(interrupt)s, summary = %(summary)s, title = %(title)s,
-        language = %(language)s, agent_version = %(agent_version)s,
+        language = %(language)s, agent_version = %(agent_version)s, unread = unread + %(left)s,
         updated_at = clock_timestamp()
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s
     returning id, turn, unread

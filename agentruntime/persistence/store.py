@@ -124,6 +124,7 @@ class TurnCommit:
     """All that a turn changes, to be written in one fenced transaction.
 
     consumed: the messages it answers, each with what it was taken to be ("" when unknown).
+    left: how many messages of its claim it neither answers nor refuses.
     """
 
     lease: Lease
@@ -137,6 +138,7 @@ class TurnCommit:
     language: str
     agent_version: int
     consumed: Mapping[int, str]
+    left: int
     refused: Sequence[int] = ()
     said: Sequence[Mapping[str, Any]] = ()
     steps: Sequence[Mapping[str, Any]] = ()
@@ -372,6 +374,7 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
         "agent_version": turn.agent_version,
         "consumed": list(turn.consumed),
         "classes": list(turn.consumed.values()),
+        "left": turn.left,
         "refused": list(turn.refused),
         "said": dumps(list(turn.said), ensure_ascii=False),
         "steps": Jsonb([dict(item) for item in turn.steps]),

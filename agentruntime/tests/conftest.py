@@ -71,7 +71,7 @@ def probe(register):
 
 
 @pytest.fixture
-async def pool(transactional_db):
+async def pool(transactional_db, probe):
     """The hot path's pool of a worker named `w1`."""
     pool = await open_pool(worker="w1")
     yield pool
@@ -186,17 +186,19 @@ def turn_of(claim, **changes):
         "language": "en",
         "agent_version": 1,
         "consumed": {message.id: "" for message in claim.pending},
+        "left": 0,
     }
     return TurnCommit(**{**names, **changes})
 
 
 async def expire(thread):
     """Let a thread's lease have run out a minute ago, by the database's clock."""
-    await sql(
-        "update agentruntime_thread set lease_until = clock_timestamp() - interval '1 minute'"
-        " where id = %s",
-        thread,
-    )
+    await change(thread, "lease_until = clock_timestamp() - interval '1 minute'")
+
+
+async def change(thread, assignments):
+    """Update a thread's row, as in `change(id, "turn = 5")`."""
+    await sql(f"update agentruntime_thread set {assignments} where id = %s", thread)  # noqa: S608
 
 
 async def sql(statement, *values):
