@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.views import defaults
 
 from agentruntime.models import Message, Thread
-from booking.models import Booking, Occurrence, Profile, Status
+from booking.models import Booking, Occurrence, Profile, Room, Status
 from booking.tests import world
-from booking.tests.world import NOW, TODAY, TOMORROW, at, book, occurrence, user
+from booking.tests.world import NOW, TODAY, TOMORROW, at, book, user
 from booking.wording import assistant_texts
 
 pytestmark = pytest.mark.django_db
@@ -202,9 +202,18 @@ def test_a_booking_under_way_is_still_to_come(lilei):
 
 def test_past_and_cancelled_bookings_are_paged_latest_first(lilei):
     mine = Booking.objects.get(title="Weekly")
+    room = Room.objects.get(code="A302")
     for day in range(1, 23):
         start = at(TODAY, "08:00").replace(month=10, day=day)
-        occurrence(mine, "A302", start, start.replace(hour=9), recurrence_date=start.date())
+        during = (start, start.replace(hour=9))
+        Occurrence.objects.create(
+            booking=mine,
+            room=room,
+            during=during,
+            blocked=during,
+            status=Status.BOOKED,
+            recurrence_date=start.date(),
+        )
     Occurrence.objects.filter(booking__title="Demo").update(status=Status.CANCELLED)
     first = lilei.get(reverse("my-bookings"), {"show": "past"})
     last = lilei.get(reverse("my-bookings"), {"show": "past", "page": "2"})

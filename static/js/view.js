@@ -94,8 +94,9 @@ export function view({ page, desk, act, pendingAnswer }) {
   }
 
   function drawSlots(state) {
+    const over = state.phase === "BOOKED" || state.phase === "IDLE";
     const collecting = state.phase === "COLLECTING_SLOTS" || state.status === "waiting";
-    const filled = SLOTS.filter((name) => f.slot(name, state.slots[name]));
+    const filled = over ? [] : SLOTS.filter((name) => f.slot(name, state.slots[name]));
     const names = SLOTS.filter(
       (name) => filled.includes(name) || (collecting && filled.length && REQUIRED.has(name)),
     );

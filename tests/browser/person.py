@@ -124,6 +124,14 @@ class Person:
     def receipt(self) -> Locator:
         return self.page.locator(".receipt")
 
+    def row_of(self, booking: int) -> Locator:
+        """That booking on My bookings, on whichever of its pages it is."""
+        self.page.wait_for_url("**/bookings/**")
+        row = self.page.locator(f"[data-booking='{booking}']")
+        while row.count() == 0:
+            self.page.locator("[rel=next]").click()
+        return row
+
     def log(self, page: Page | None = None) -> list[str]:
         """What the transcript says, without times of day."""
         page = page or self.page

@@ -16,7 +16,8 @@ def test_a_room_is_booked_by_talking(open_browser, site, language, width):
     assert person.serious_faults() == []
 
     person.to_length_question(at)
-    expect(person.page.locator(".chip:has-text('6') .chip-value")).to_be_visible()
+    people = {"en": "6 people", "zh": "6 人"}[language]
+    expect(person.page.locator(".chip-value").get_by_text(people, exact=True)).to_be_visible()
     assert person.serious_faults() == []
     person.say(person.words["length"])
     person.question("select_room")
@@ -29,12 +30,13 @@ def test_a_room_is_booked_by_talking(open_browser, site, language, width):
     assert site.bookings_at(at) == []
     person.yes.click()
     expect(person.receipt).to_contain_text(code)
+    expect(person.page.locator(".chip")).to_have_count(0)
     assert person.serious_faults() == []
 
     [(booking, room, status)] = site.bookings_at(at)
     assert (room, status) == (code, "booked")
     person.receipt.get_by_role("link").click()
-    row = person.page.locator(f"[data-booking='{booking}']")
+    row = person.row_of(booking)
     expect(row).to_contain_text(code)
     expect(row).to_contain_text(f"{at:%H:%M}")
     expect(row).to_contain_text("Asia/Shanghai")
@@ -47,7 +49,7 @@ def test_a_booking_is_cancelled_after_a_second_look(open_browser, site):
     person.yes.click()
     person.receipt.get_by_role("link").click()
     [(booking, room, _)] = site.bookings_at(at)
-    row = person.page.locator(f"[data-booking='{booking}']")
+    row = person.row_of(booking)
     row.get_by_role("link").click()
     expect(person.page.locator(".facts")).to_contain_text(room)
     assert person.serious_faults() == []
