@@ -186,7 +186,10 @@ class RuntimeHost:
         """One look for unattended threads; each that can be claimed is driven here."""
         if self.draining:
             return
-        for thread in await store.unattended(self.pool, lease=self.leases.duration):
+        found = await store.unattended(
+            self.pool, agents=list(self._graphs), lease=self.leases.duration
+        )
+        for thread in found:
             if thread in self._drivers:
                 continue
             claim = await self.leases.claim(thread)

@@ -106,6 +106,9 @@ class ThreadDriver:
             if not self._lost:
                 await self._give_back("superseded", "stopped")
             raise
+        except Exception as error:
+            log.exception("run_not_ended thread=%s", self.thread)
+            await self._give_back("lost", f"{type(error).__name__}: {error}")
         finally:
             await self._followers.close()
 

@@ -132,7 +132,8 @@ from t, claimed, run
 UNATTENDED = f"""
 select distinct t.id from agentruntime_message as m
 join agentruntime_thread as t on t.id = m.thread_id
-where m.status = 'pending' and t.status <> 'archived' and {_LEASE_FREE}
+where m.status = 'pending' and t.status <> 'archived' and t.agent = any(%(agents)s)
+    and {_LEASE_FREE}
 order by t.id limit %(limit)s
 """
 

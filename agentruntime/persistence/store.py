@@ -311,12 +311,13 @@ async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Cl
     )
 
 
-async def unattended(pool: Pool, *, lease: timedelta, limit: int = 50) -> list[str]:
-    """Threads with unread messages that no living worker holds."""
+async def unattended(
+    pool: Pool, *, agents: Sequence[str], lease: timedelta, limit: int = 50
+) -> list[str]:
+    """Threads of these agents with unread messages that no living worker holds."""
+    names = {"agents": list(agents), "lease": lease, "limit": limit}
     async with _connection(pool) as conn:
-        rows = await (
-            await conn.execute(sql.UNATTENDED, {"lease": lease, "limit": limit})
-        ).fetchall()
+        rows = await (await conn.execute(sql.UNATTENDED, names)).fetchall()
     return [row["id"] for row in rows]
 
 
@@ -347,9 +348,14 @@ async def release(pool: Pool, lease: Lease, *, status: str, error: str = "") -> 
                 "version": lease.version,
                 "worker": lease.worker,
                 "status": status,
-                "error": error[:500],
+                "error": _storable(error),
             },
         )
+
+
+def _storable(error: str) -> str:
+    """The words of an exception, which may hold what PostgreSQL's text cannot."""
+    return error.encode(errors="replace").decode().replace("\0", "?")[:500]
 
 
 def _fence(lease: Lease) -> dict[str, Any]:
@@ -378,7 +384,7 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
         "refused": list(turn.refused),
         "said": dumps(list(turn.said), ensure_ascii=False),
         "steps": Jsonb([dict(item) for item in turn.steps]),
-        "error": turn.error[:500],
+        "error": _storable(turn.error),
     }
     async with _connection(pool) as conn:
         row = await (await conn.execute(sql.COMMIT, names)).fetchone()

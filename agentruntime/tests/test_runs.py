@@ -154,3 +154,39 @@ async def test_a_node_that_raises_ends_the_run_with_an_error_and_keeps_the_quest
     talk.host._graphs["probe"] = probe_spec().build_graph().compile()
     await talk.answer({"room": "P01"})
     assert (await talk.settled(3)).interrupt["kind"] == "confirm"
+
+
+@pytest.mark.parametrize(
+    "words", ["a\0b", "a\ud800b", "x" * 5000], ids=["nul", "surrogate", "long"]
+)
+async def test_an_error_whose_words_cannot_be_stored_still_ends_the_run(talk, words):
+    async def hook(node):
+        raise ValueError(words)
+
+    talk.host._graphs["probe"] = probe_spec(hook=hook).build_graph().compile()
+    await talk.say("a room")
+
+    view = await talk.settled(1)
+
+    assert (view.status, view.lease_owner) == ("idle", None)
+    run = await in_db_thread(Run.objects.get)
+    assert (run.status, run.error[:13]) == ("failed", "ValueError: " + words[:1])
+
+
+@pytest.mark.parametrize("words", ["a\0b", "a\ud800b"], ids=["nul", "surrogate"])
+async def test_speech_that_cannot_be_stored_ends_the_run_with_an_error(talk, words):
+    async def act(context, draft):
+        context.say(words)
+        return {}
+
+    talk.host._graphs["probe"] = probe_spec(act=act).build_graph().compile()
+    await talk.say("a room")
+    await talk.settled(1)
+    await talk.say("P01")
+    question = (await talk.settled(2)).interrupt
+    await talk.answer({"approved": True})
+
+    view = await talk.settled(3)
+
+    assert (view.status, view.interrupt) == ("waiting", question)
+    assert (await talk.messages())[-1].kind == "error"

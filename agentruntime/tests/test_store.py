@@ -194,7 +194,7 @@ async def test_an_archived_thread_is_not_claimed(pool, thread):
     await change(thread, "status = 'archived'")
 
     assert await claim(pool, thread) is None
-    assert await store.unattended(pool, lease=LEASE) == []
+    assert await store.unattended(pool, agents=["probe"], lease=LEASE) == []
 
 
 async def test_a_lease_that_a_living_worker_holds_is_not_claimed(pool, thread):
@@ -219,7 +219,7 @@ async def test_an_expired_lease_is_claimed_though_its_worker_lives(pool, thread)
 async def test_a_lease_of_a_worker_without_a_session_is_claimed_at_once(pool, thread):
     await claim_by_speaking(pool, thread, worker="never-connected")
 
-    assert await store.unattended(pool, lease=SHORT) == [thread]
+    assert await store.unattended(pool, agents=["probe"], lease=SHORT) == [thread]
     found = await claim(pool, thread, lease=SHORT)
 
     assert (found.lease.version, found.kind) == (2, "recovery")
@@ -242,7 +242,7 @@ async def test_no_worker_looks_dead_right_after_the_database_started(pool, threa
     since_long_ago = timedelta(days=365)
 
     assert await claim(pool, thread, lease=since_long_ago) is None
-    assert await store.unattended(pool, lease=since_long_ago) == []
+    assert await store.unattended(pool, agents=["probe"], lease=since_long_ago) == []
 
 
 async def test_a_claim_does_not_wait_for_a_fenced_effect_in_flight(pool, thread):
@@ -255,7 +255,7 @@ async def test_a_claim_does_not_wait_for_a_fenced_effect_in_flight(pool, thread)
         )
         async with asyncio.timeout(2):
             assert await claim(pool, thread) is None
-        assert await store.unattended(pool, lease=LEASE) == [thread]
+        assert await store.unattended(pool, agents=["probe"], lease=LEASE) == [thread]
 
     assert (await claim(pool, thread)).kind == "recovery"
 
@@ -292,8 +292,13 @@ async def test_unattended_names_every_thread_nobody_reads(pool, person):
     await expire(expired)
     await claim_by_speaking(pool, orphaned, worker="never-connected")
 
-    assert await store.unattended(pool, lease=SHORT) == sorted([free, expired, orphaned])
-    assert await store.unattended(pool, lease=SHORT, limit=1) == [min(free, expired, orphaned)]
+    assert await store.unattended(pool, agents=["probe"], lease=SHORT) == sorted(
+        [free, expired, orphaned]
+    )
+    assert await store.unattended(pool, agents=["another"], lease=SHORT) == []
+    assert await store.unattended(pool, agents=["probe"], lease=SHORT, limit=1) == [
+        min(free, expired, orphaned)
+    ]
 
 
 # --- renew and release
