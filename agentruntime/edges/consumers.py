@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import time
-import uuid
+from collections import deque
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,10 +22,9 @@ from agentruntime.edges.bindings import simple
 from agentruntime.edges.decoder import decode
 from agentruntime.edges.follower import Follower
 from agentruntime.edges.rates import TokenBucket
-from agentruntime.events import unpack
+from agentruntime.events import Event
 from agentruntime.exceptions import BadFrame, RuntimeFault, StaleAnswer, UnknownAgent
 from agentruntime.operations.host import get_host
-from agentruntime.orchestration.delivery import group_of
 from agentruntime.persistence.store import NewMessage
 
 log = logging.getLogger(__name__)
@@ -33,6 +32,7 @@ log = logging.getLogger(__name__)
 PROTOCOL = "simple.v1"
 INIT_SECONDS = 10.0
 STRIKES = 3
+HEARD_LIMIT = 256
 CLOSE_BROKEN, CLOSE_SIGNED_OUT, CLOSE_NOT_ALLOWED, CLOSE_TIMEOUT = 4400, 4401, 4403, 4408
 
 
@@ -49,6 +49,9 @@ class AgentConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         self.follower: Follower | None = None
         self.strikes = 0
+        self.heard: deque[Event] = deque()
+        self.missed = False
+        self.sender: asyncio.Task[None] | None = None
         rate = settings.ROOMWISE["frames_per_second"]
         self.bucket = TokenBucket(rate=rate, burst=4 * rate)
         self.language = sessions.language_of(self.scope)
@@ -70,9 +73,9 @@ class AgentConsumer(AsyncWebsocketConsumer):
     async def disconnect(self, code: int) -> None:
         if deadline := getattr(self, "deadline", None):
             deadline.cancel()
-        if self.follower is not None:
-            group = group_of(self.follower.thread.id)
-            await self.channel_layer.group_discard(group, self.channel_name)
+        if self.sender is not None:
+            self.sender.cancel()
+        await self._unfollow()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
@@ -93,17 +96,32 @@ class AgentConsumer(AsyncWebsocketConsumer):
             log.exception("frame_failed")
             await self._refuse(RuntimeFault())
 
-    async def thread_event(self, message: dict[str, Any]) -> None:
-        """An event of the followed thread, from whichever process runs it."""
-        event = unpack(message["event"])
-        if event is None or self.follower is None or event.thread != self.follower.thread.id:
-            return
-        frames = self.follower.frames(event)
-        if frames is None:
-            await self._picture()
-            return
-        for frame in frames:
-            await self._send(frame)
+    def hear(self, event: Event) -> None:
+        """An event of the followed thread: queued; when too many wait, only the picture counts."""
+        if len(self.heard) >= HEARD_LIMIT:
+            self.heard.clear()
+            self.missed = True
+        self.heard.append(event)
+        if self.sender is None or self.sender.done():
+            self.sender = asyncio.create_task(self._send_heard())
+
+    async def _send_heard(self) -> None:
+        try:
+            while self.heard or self.missed:
+                missed, self.missed = self.missed, False
+                frames = None if missed else self._frames(self.heard.popleft())
+                if frames is None:
+                    await self._picture()
+                    continue
+                for frame in frames:
+                    await self._send(frame)
+        except RuntimeFault as error:
+            await self._refuse(error)
+
+    def _frames(self, event: Event) -> list[simple.Frame] | None:
+        if self.follower is None or event.thread != self.follower.thread.id:
+            return []
+        return self.follower.frames(event)
 
     async def _handle(self, request: simple.Request) -> None:
         if isinstance(request, simple.Ping):
@@ -125,13 +143,14 @@ class AgentConsumer(AsyncWebsocketConsumer):
             agent=self.spec.name,
             language=self.language,
         )
-        if self.follower is not None:
-            await self.channel_layer.group_discard(
-                group_of(self.follower.thread.id), self.channel_name
-            )
+        await self._unfollow()
         self.follower = Follower(spec=self.spec, language=self.language, thread=thread)
-        await self.channel_layer.group_add(group_of(thread.id), self.channel_name)
+        await get_host().delivery.follow(thread.id, self.hear)
         await self._picture()
+
+    async def _unfollow(self) -> None:
+        if self.follower is not None:
+            await get_host().delivery.unfollow(self.follower.thread.id, self.hear)
 
     async def _say(self, request: simple.Say) -> None:
         follower = self.follower
@@ -141,19 +160,20 @@ class AgentConsumer(AsyncWebsocketConsumer):
         text = request.text
         if request.value is not None:
             text = self.spec.phrase(request.value, self.language)
-        client_id = request.id or f"server-{uuid.uuid4().hex}"
-        follower.own_ids.add(client_id)
         receipt = await get_host().accept(
             NewMessage(
                 thread=follower.thread.id,
-                client_id=client_id,
+                client_id=request.id,
                 kind="answer" if is_answer else "text",
                 text=text,
                 data=request.value or {},
                 interrupt_id=request.interrupt_id,
             ),
             seen=follower.thread,
+            by=self.hear,
         )
+        if receipt.claim is not None:
+            follower.running(receipt.claim.lease.version)
         await self._send(simple.accepted(request.id, receipt.action))
 
     async def _picture(self) -> None:

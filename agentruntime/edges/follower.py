@@ -15,7 +15,6 @@ from agentruntime.events import (
     MessageStored,
     NoticeGiven,
     RunFailed,
-    RunStarted,
     StepStarted,
     ThreadChanged,
 )
@@ -29,7 +28,6 @@ class Follower:
         self.spec = spec
         self.language = language
         self.thread = thread
-        self.own_ids: set[str] = set()
         self._question: simple.Frame | None = None
         self._n = 0
         self._run_version = 0
@@ -71,9 +69,7 @@ class Follower:
         if event.turn < self.thread.turn:
             return []
         self._run_version, self._n = event.version, event.n
-        if isinstance(event, RunStarted):
-            self.thread = replace(self.thread, status="running", run_version=event.version)
-            return []
+        self.running(event.version)
         return [self._stamped(frame) for frame in self._of_run(event)]
 
     def _of_run(self, event: Event) -> list[simple.Frame]:
@@ -85,11 +81,13 @@ class Follower:
             return [simple.error(event.code, language=self.language, retry=event.retry)]
         return []
 
+    def running(self, version: int) -> None:
+        """The thread is run under this version from now on."""
+        if version > self.thread.run_version:
+            self.thread = replace(self.thread, status="running", run_version=version)
+
     def _said(self, event: MessageStored) -> list[simple.Frame]:
-        client_id = event.message.get("client_id")
-        if client_id in self.own_ids:
-            self.own_ids.discard(client_id)
-            return []
+        self.running(event.version)
         return [self._stamped(simple.said(event.message))]
 
     def _changed(self, event: ThreadChanged) -> list[simple.Frame] | None:

@@ -18,7 +18,7 @@ from agentruntime.events import MessageStored
 from agentruntime.exceptions import StorageUnavailable
 from agentruntime.execution.runner import Graph, RunSettings
 from agentruntime.orchestration import inbox
-from agentruntime.orchestration.delivery import Outlet, send
+from agentruntime.orchestration.delivery import Delivery, Listener, Outlet
 from agentruntime.orchestration.driver import ThreadDriver
 from agentruntime.orchestration.inbox import Receipt
 from agentruntime.orchestration.leases import LeaseKeeper
@@ -56,6 +56,7 @@ class RuntimeHost:
         self.settings = settings
         self.worker = worker_id()
         self.draining = False
+        self.delivery = Delivery(self.worker)
         self._shift = shift
         self._drivers: dict[str, ThreadDriver] = {}
         self._graphs: dict[str, Graph] = {}
@@ -88,6 +89,7 @@ class RuntimeHost:
         )
         self._own(self._leases.keep(), "renew leases")
         self._own(self._attend(), "look for unattended threads")
+        self._own(self.delivery.listen(), "listen to other workers")
         log.info("worker_started worker=%s", self.worker)
 
     async def drain(self) -> None:
@@ -117,8 +119,13 @@ class RuntimeHost:
             await self._pool.close(timeout=2)
             self._pool = None
 
-    async def accept(self, message: NewMessage, *, seen: ThreadView) -> Receipt:
-        """Store what a person said and set its thread going (see `inbox.accept`)."""
+    async def accept(
+        self, message: NewMessage, *, seen: ThreadView, by: Listener | None = None
+    ) -> Receipt:
+        """Store what a person said and set its thread going (see `inbox.accept`).
+
+        by: the follower it comes from, which need not be told.
+        """
         receipt = await inbox.accept(
             self.pool,
             message,
@@ -127,10 +134,13 @@ class RuntimeHost:
             lease=self.leases.duration,
             accepting=not self.draining,
         )
+        if not receipt.repeated:
+            stored = _stored(message, receipt)
+            self.delivery.tell(stored, but=by)
+            if not self.delivery.is_alone:
+                self._own(self.delivery.send(stored), "tell other workers")
         if receipt.claim is not None:
             self.drive(receipt.claim)
-        if not receipt.repeated:
-            await send(_stored(message, receipt))
         return receipt
 
     def drive(self, claim: Claim) -> None:
@@ -144,7 +154,7 @@ class RuntimeHost:
             graph=self._graphs[spec.name],
             settings=RunSettings(flush_after=self.settings.flush_after_seconds, shift=self._shift),
             run_seconds=self.settings.run_seconds,
-            followers=Outlet(),
+            followers=Outlet(self.delivery),
         )
         self._drivers[driver.thread] = driver
         driver.start(self._driver_ended)
@@ -212,7 +222,7 @@ def _stored(message: NewMessage, receipt: Receipt) -> MessageStored:
     thread = receipt.thread
     return MessageStored(
         thread=thread.id,
-        version=thread.run_version,
+        version=receipt.claim.lease.version if receipt.claim else thread.run_version,
         n=0,
         turn=thread.turn,
         message={

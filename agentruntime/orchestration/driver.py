@@ -9,8 +9,8 @@ from agentruntime.agents import AgentSpec
 from agentruntime.events import Event, RunFailed
 from agentruntime.exceptions import (
     RunSuperseded,
-    RuntimeFault,
     RunTimedOut,
+    RuntimeFault,
     StorageUnavailable,
 )
 from agentruntime.execution.runner import Graph, Run, RunSettings
