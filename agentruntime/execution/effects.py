@@ -12,6 +12,7 @@ from django.db.models import Q
 
 from agentruntime.exceptions import RunSuperseded
 from agentruntime.models import Effect
+from agentruntime.persistence.pools import TRANSACTION_TIMEOUT
 from agentruntime.persistence.statements import FENCE
 from agentruntime.persistence.store import Lease
 
@@ -70,7 +71,7 @@ def perform(request: EffectRequest, *, lease: Lease, call: Callable[[Effect], An
 
 def _fence(lease: Lease) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(FENCE, (lease.thread, lease.version))
+        cursor.execute(FENCE, (f"{TRANSACTION_TIMEOUT}s", lease.thread, lease.version))
         if cursor.fetchone() is None:
             raise RunSuperseded(lease.thread)
 

@@ -226,8 +226,9 @@ select {THREAD}, (
 from agentruntime_thread as t where t.id = %(thread)s
 """
 
-# For synchronous code inside its own transaction (effects).
+# For synchronous code inside its own transaction (effects). Claims skip the thread while it lasts,
+# so a worker that is stopped in its middle must not keep it for ever: the server ends it in time.
 FENCE = """
-select 1 from agentruntime_thread
+select set_config('transaction_timeout', %s, true) from agentruntime_thread
 where id = %s and run_version = %s and status = 'running' for key share
 """
