@@ -160,6 +160,7 @@ class Run:
 
     async def _flush(self) -> None:
         rows = self.saver.take()
+        rows.drop_settled_outputs()
         newest = self.saver.newest
         if newest is None or not (rows.encoded or rows.writes):
             return
@@ -180,11 +181,13 @@ class Run:
         if self._interrupts:
             said.append(_question(self._interrupts[-1]))
         status = "idle" if interrupt is None else "waiting"
+        rows = self.saver.take()
+        rows.drop_settled_outputs()
         committed = await store.commit_turn(
             self._pool,
             TurnCommit(
                 lease=self.claim.lease,
-                rows=self.saver.take(),
+                rows=rows,
                 status=status,
                 run_status="done" if interrupt is None else "waiting",
                 head=newest.config["configurable"]["checkpoint_id"] if newest else "",

@@ -25,6 +25,7 @@ from langgraph.checkpoint.base import (
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import TASKS
 from psycopg import AsyncCursor
@@ -105,6 +106,9 @@ COPY_SQL = (
 )
 
 _JOIN = "join:"
+# Strict by the environment (config/__init__.py): plain types and LangGraph's own only.
+SERDE = JsonPlusSerializer()
+
 _INLINE = (str, int, float, bool, type(None))
 
 
@@ -115,13 +119,22 @@ class TurnRows:
     checkpoints: dict[tuple[str, str, str], CheckpointTuple] = field(default_factory=dict)
     encoded: dict[tuple[str, str, str], tuple[str | None, str, str]] = field(default_factory=dict)
     blobs: dict[tuple[str, str, str, str], tuple[str, bytes | None]] = field(default_factory=dict)
-    writes: dict[tuple[str, str, str, str, int], tuple[str, str, str, bytes]] = field(
-        default_factory=dict
-    )
+    writes: dict[tuple[str, str, str, str, int], tuple[str, str, Any]] = field(default_factory=dict)
     pending: dict[tuple[str, str, str], list[tuple[str, str, Any]]] = field(default_factory=dict)
 
-    def parameters(self) -> dict[str, str]:
-        """The JSON texts that `ROWS_SQL` takes; Raises ValueError for a value JSON has not."""
+    def drop_settled_outputs(self) -> None:
+        """Leave out what finished nodes returned where the checkpoint after them is here too.
+
+        That checkpoint holds it already. Questions, answers and errors stay, and so does what
+        finished beside a node that still waits (docs/adr/0002).
+        """
+        settled = {(thread, ns, row[0]) for (thread, ns, _), row in self.encoded.items() if row[0]}
+        self.writes = {
+            key: row for key, row in self.writes.items() if key[4] < 0 or key[:3] not in settled
+        }
+
+    def parameters(self, serde: SerializerProtocol) -> dict[str, str]:
+        """The JSON texts that `ROWS_SQL` takes; raises ValueError for a value JSON has not."""
         return {
             "checkpoints": "[" + ",".join(map(_checkpoint_json, self.encoded.items())) + "]",
             "blobs": _json(
@@ -130,18 +143,20 @@ class TurnRows:
                     for (thread, ns, channel, version), (kind, blob) in self.blobs.items()
                 ]
             ),
-            "writes": _json(
-                [
-                    {
-                        "t": thread, "n": ns, "c": checkpoint, "k": task, "p": path, "i": idx,
-                        "h": channel, "y": kind, "b": _text(blob),
-                    }
-                    for (thread, ns, checkpoint, task, idx), (path, channel, kind, blob) in (
-                        self.writes.items()
-                    )
-                ]
-            ),
-        }  # fmt: skip
+            "writes": _json([_write_row(serde, item) for item in self.writes.items()]),
+        }
+
+
+def _write_row(
+    serde: SerializerProtocol,
+    item: tuple[tuple[str, str, str, str, int], tuple[str, str, Any]],
+) -> dict[str, Any]:
+    (thread, ns, checkpoint, task, idx), (path, channel, value) = item
+    kind, blob = serde.dumps_typed(value)
+    return {
+        "t": thread, "n": ns, "c": checkpoint, "k": task, "p": path, "i": idx, "h": channel,
+        "y": kind, "b": _text(blob),
+    }  # fmt: skip
 
 
 def _checkpoint_json(
@@ -187,7 +202,7 @@ class TurnSaver(AsyncPostgresSaver):
     SELECT_SQL = TUPLE_SQL
 
     def __init__(self, pool: Pool, *, turn: bool = False, head: DictRow | None = None) -> None:
-        super().__init__(cast("Any", pool), serde=JsonPlusSerializer())
+        super().__init__(cast("Any", pool), serde=SERDE)
         self.turn = turn
         self.rows = TurnRows()
         self._head = self._tuple(head) if head else None
@@ -295,7 +310,7 @@ class TurnSaver(AsyncPostgresSaver):
             row = (*key, task_id, idx)
             if row in rows.writes and not overwrite:
                 continue
-            rows.writes[row] = (task_path, channel, *self.serde.dumps_typed(value))
+            rows.writes[row] = (task_path, channel, value)
             if self.turn:
                 rows.pending.setdefault(key, []).append((task_id, channel, value))
         if not self.turn:
@@ -303,7 +318,7 @@ class TurnSaver(AsyncPostgresSaver):
 
     async def _write_through(self, rows: TurnRows) -> None:
         async with self._cursor() as cur:
-            await cur.execute(WRITE_THROUGH_SQL, rows.parameters())
+            await cur.execute(WRITE_THROUGH_SQL, rows.parameters(self.serde))
 
     def _tuple(self, row: DictRow) -> CheckpointTuple:
         """A row of `TUPLE_SQL` as LangGraph's tuple, decoded on this thread (rows are small)."""

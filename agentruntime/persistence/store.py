@@ -22,7 +22,7 @@ from agentruntime.exceptions import RunSuperseded, StorageUnavailable, ThreadNot
 from agentruntime.models import uuid7
 from agentruntime.persistence import statements as sql
 from agentruntime.persistence.pools import Pool
-from agentruntime.persistence.saver import TurnRows
+from agentruntime.persistence.saver import SERDE, TurnRows
 
 TRANSCRIPT = 200
 
@@ -369,7 +369,7 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
     """
     names = {
         **_fence(turn.lease),
-        **turn.rows.parameters(),
+        **turn.rows.parameters(SERDE),
         "status": turn.status,
         "run_status": turn.run_status,
         "head": turn.head,
@@ -408,7 +408,7 @@ async def flush(pool: Pool, lease: Lease, rows: TurnRows, flushed: Flushed) -> N
                 "said": [dict(item) for item in flushed.said],
             }
         )
-        names = {**_fence(lease), **rows.parameters(), "flushed": progress}
+        names = {**_fence(lease), **rows.parameters(SERDE), "flushed": progress}
         row = await (await conn.execute(sql.FLUSH, names)).fetchone()
     if row is None:
         raise RunSuperseded(lease.thread)
