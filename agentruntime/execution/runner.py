@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Protocol
@@ -121,10 +122,14 @@ class Run:
             version="v2",
             durability="sync",
         )
-        async for part in stream:
-            self._take(part)
-            if time.monotonic() - self._started > self._settings.flush_after:
-                await self._flush()
+        async with aclosing(stream):
+            async for part in stream:
+                # Between two super-steps nothing is half done: what was said belongs to saved steps.
+                if self._take(part) and self._is_long():
+                    await self._flush()
+
+    def _is_long(self) -> bool:
+        return time.monotonic() - self._started > self._settings.flush_after
 
     def _config(self) -> RunnableConfig:
         lease = self.claim.lease
@@ -134,17 +139,19 @@ class Run:
             "recursion_limit": RECURSION_LIMIT,
         }
 
-    def _take(self, part: Mapping[str, Any]) -> None:
+    def _take(self, part: Mapping[str, Any]) -> bool:
+        """Whether the part says that a step is about to begin."""
         data = part["data"]
         if part["type"] == "tasks":
             if "triggers" in data:
                 self._step_started(data["name"])
-            else:
-                self._step_ended(data["name"])
+                return True
+            self._step_ended(data["name"])
         elif part["type"] == "updates":
             self._interrupts.extend(data.get("__interrupt__", ()))
         elif part["type"] == "custom" and isinstance(data, dict) and "notice" in data:
             self.tell(NoticeGiven, code=str(data["notice"]))
+        return False
 
     def _step_started(self, node: str) -> None:
         self.step = node

@@ -134,7 +134,7 @@ class TurnRows:
         }
 
     def parameters(self, serde: SerializerProtocol) -> dict[str, str]:
-        """The JSON texts that `ROWS_SQL` takes; raises ValueError for a value JSON has not."""
+        """The JSON texts that `ROWS_SQL` takes. Raises UnsaveableState."""
         return {
             "checkpoints": "[" + ",".join(map(_checkpoint_json, self.encoded.items())) + "]",
             "blobs": _json(
@@ -152,6 +152,8 @@ def _write_row(
     item: tuple[tuple[str, str, str, str, int], tuple[str, str, Any]],
 ) -> dict[str, Any]:
     (thread, ns, checkpoint, task, idx), (path, channel, value) = item
+    if idx >= 0:
+        _check([value] if channel == TASKS else value, channel)
     kind, blob = serde.dumps_typed(value)
     return {
         "t": thread, "n": ns, "c": checkpoint, "k": task, "p": path, "i": idx, "h": channel,

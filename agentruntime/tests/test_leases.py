@@ -2,10 +2,14 @@
 
 import asyncio
 from datetime import timedelta
+from typing import TypedDict
 
 import pytest
+from langgraph.graph import START, StateGraph
+from langgraph.runtime import Runtime
 
 from agentruntime import agents
+from agentruntime.execution.context import RunContext
 from agentruntime.models import Message, Run
 from agentruntime.operations.host import HostSettings, RuntimeHost
 from agentruntime.orchestration.leases import MARGIN_SECONDS, LeaseKeeper
@@ -137,13 +141,13 @@ async def test_a_worker_that_lost_its_thread_stops_its_run_and_writes_nothing(an
     await talk.say("a room")
     await until(lambda: "search" in stage.nodes)
     before = await row_counts()
-    await change(talk.id, "run_version = run_version + 1, lease_owner = 'another'")
+    await change(talk.id, "run_version = run_version + 1, lease_owner = 'w1'")
 
     await until(lambda: not talk.host._drivers)
 
     assert not stage.gate.is_set()
     view = await talk.view()
-    assert (view.status, view.lease_owner, view.turn) == ("running", "another", 0)
+    assert (view.status, view.lease_owner, view.turn) == ("running", "w1", 0)
     assert await row_counts() == before
 
 
@@ -192,6 +196,52 @@ async def test_a_long_run_goes_on_where_it_was_saved(another_host, person):
     dying.gate.set()
     await until(lambda: not host._drivers)
     assert await talk.view() == view
+
+
+async def test_what_was_said_before_a_long_run_died_is_said_once(another_host, register, person):
+    """Two nodes of one step: the one that had not finished speaks again, and only it."""
+    gate, spoken = asyncio.Event(), []
+
+    def speaking(*, wait):
+        class State(TypedDict, total=False):
+            said: dict
+
+        async def first(state, runtime: Runtime[RunContext]):
+            runtime.context.say("first")
+
+        async def quick(state, runtime: Runtime[RunContext]):
+            runtime.context.say("quick")
+
+        async def slow(state, runtime: Runtime[RunContext]):
+            runtime.context.say("slow")
+            spoken.append("slow")
+            if wait:
+                await gate.wait()
+
+        graph = StateGraph(State, context_schema=RunContext)
+        for node in (first, quick, slow):
+            graph.add_node(node.__name__, node)
+        graph.add_edge(START, "first")
+        graph.add_edge("first", "quick")
+        graph.add_edge("first", "slow")
+        return graph
+
+    host = await another_host(Stage(), beat_seconds=NEVER, flush_after_seconds=0)
+    host._graphs["probe"] = speaking(wait=True).compile()
+    talk = Talk(host, await open_thread(person))
+    await talk.say("a room")
+    await until(lambda: spoken)
+    await until(lambda: in_db_thread(lambda: (Run.objects.get().flushed or {}).get("said")))
+    await asyncio.sleep(0.1)
+    await expire(talk.id)
+    rescuer = await another_host(Stage(), beat_seconds=NEVER)
+    rescuer._graphs["probe"] = speaking(wait=False).compile()
+    await rescuer.attend()
+    await talk.settled(1)
+    gate.set()
+
+    words = [message.text for message in await talk.messages() if message.role == "assistant"]
+    assert sorted(words) == ["first", "quick", "slow"]
 
 
 async def test_a_message_nobody_reads_is_taken_at_the_next_look(another_host, pool, person):

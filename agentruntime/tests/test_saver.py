@@ -128,6 +128,28 @@ async def test_what_is_plain_comes_back_as_it_was(pool, value):
     assert found.checkpoint["channel_values"] == {"draft": {"value": value}, "value": value}
 
 
+@pytest.mark.parametrize("value", [object(), "a\0b", float("nan")])
+async def test_what_finished_beside_a_question_has_to_be_plain_too(talk, value):
+    class Two(TypedDict, total=False):
+        said: dict[str, Any]
+        draft: dict[str, Any]
+
+    async def ask(state):
+        interrupt({"kind": "clarify", "message": "When?", "data": {}})
+
+    async def beside(state):
+        return {"draft": {"when": value}}
+
+    graph = StateGraph(Two).add_node("ask", ask).add_node("beside", beside)
+    graph.add_edge(START, "ask").add_edge(START, "beside")
+    talk.host._graphs["probe"] = graph.compile()
+    await talk.say("a room")
+    await talk.settled(1)
+
+    run = await in_db_thread(Run.objects.get)
+    assert run.error.startswith("UnsaveableState: state key draft.when: ")
+
+
 async def test_what_a_fan_out_sends_has_to_be_plain_too(pool):
     graph = wide_graph()
     graph.add_conditional_edges("end", lambda _: [Send("part", {"n": {1, 2}})])
