@@ -94,6 +94,7 @@ class Run(models.Model):
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
         SUPERSEDED = "superseded", _("Superseded")
+        STOPPED = "stopped", _("Stopped by its person")
         LOST = "lost", _("Lost with its worker")
 
     class Kind(models.TextChoices):

@@ -48,7 +48,7 @@ async def _no_hook(node: str) -> None:
 def probe_graph(
     hook: Hook = _no_hook, *, act: Callable[[RunContext, dict[str, Any]], Any] | None = None
 ) -> "StateGraph[Any, Any, Any, Any]":
-    """understand -> search -> choose (asks) -> confirm (asks) -> book.
+    """Understand -> search -> choose (asks) -> confirm (asks) -> book.
 
     hook: awaited at the start of every node with its name. act: awaited in `book` with the
     context and the draft; returns plain JSON.
@@ -90,14 +90,14 @@ def probe_graph(
         return {"draft": draft, "result": done}
 
     graph = StateGraph(ProbeState, context_schema=RunContext)
-    graph.add_node("understand", understand)
-    graph.add_node("search", search)
-    graph.add_node("choose", choose)
-    graph.add_node("confirm", confirm)
-    graph.add_node("book", book)
-    names = ["understand", "search", "choose", "confirm", "book"]
-    for before, after in zip([START, *names], [*names, END], strict=True):
-        graph.add_edge(before, after)
+    for node in (understand, search, choose, confirm, book):
+        graph.add_node(node.__name__, node)
+    graph.add_edge(START, "understand")
+    graph.add_edge("understand", "search")
+    graph.add_edge("search", "choose")
+    graph.add_edge("choose", "confirm")
+    graph.add_edge("confirm", "book")
+    graph.add_edge("book", END)
     return graph
 
 

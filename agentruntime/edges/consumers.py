@@ -78,6 +78,7 @@ class AgentConsumer(AsyncWebsocketConsumer):
         await self._unfollow()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        client_id = None
         try:
             if not self.bucket.take():
                 raise BadFrame("too many frames", code="too_fast")
@@ -87,14 +88,15 @@ class AgentConsumer(AsyncWebsocketConsumer):
             if self.follower is None and not isinstance(request, simple.Init | simple.Ping):
                 raise BadFrame("init first", code="not_initialised")
             self.strikes = 0
+            client_id = request.id if isinstance(request, simple.Say) else None
             await self._handle(request)
         except BadFrame as error:
             await self._strike(error)
         except RuntimeFault as error:
-            await self._refuse(error)
+            await self._refuse(error, client_id)
         except Exception:
             log.exception("frame_failed")
-            await self._refuse(RuntimeFault())
+            await self._refuse(RuntimeFault(), client_id)
 
     def hear(self, event: Event) -> None:
         """An event of the followed thread: queued; when too many wait, only the picture counts."""
@@ -201,8 +203,10 @@ class AgentConsumer(AsyncWebsocketConsumer):
         if self.strikes >= STRIKES:
             await self.close(code=CLOSE_BROKEN)
 
-    async def _refuse(self, error: RuntimeFault) -> None:
-        await self._send(simple.error(error.code, language=self.language, retry=error.retry))
+    async def _refuse(self, error: RuntimeFault, client_id: str | None = None) -> None:
+        await self._send(
+            simple.error(error.code, language=self.language, retry=error.retry, client_id=client_id)
+        )
         if isinstance(error, StaleAnswer) and self.follower is not None:
             for frame in self.follower.question():
                 await self._send(frame)

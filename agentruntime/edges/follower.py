@@ -110,12 +110,14 @@ class Follower:
         elif self._question is None or self._question["interrupt_id"] != event.interrupt["id"]:
             return None
         frames = [
-            simple.complete(message, event.summary)
+            simple.complete(message, event.summary, language=self.language)
             for message in event.messages
-            if message["kind"] in {"complete", "text"}
+            if message["kind"] in {"complete", "text", "notice"}
         ]
         if self._question is not None:
             frames.append(self._question)
+        if not frames:  # a run that was stopped: its thread stands as before it
+            return None
         stamped = [self._stamped(frame) for frame in frames]
         self._run_version = 0
         return stamped

@@ -77,6 +77,7 @@ class Run:
         self._settings = settings
         self._publish = publish
         self._n = 0
+        self._is_committing = False
         self._interrupts: list[Any] = []
         self._started = time.monotonic()
 
@@ -84,6 +85,12 @@ class Run:
     def left(self) -> int:
         """How many messages of the claim are for a later turn."""
         return len(self.claim.pending) - len(self.input.consumed) - len(self.input.refused)
+
+    @property
+    def is_stoppable(self) -> bool:
+        """Whether the turn can still be dropped as if it had not been."""
+        nodes = {step["node"] for step in self.steps}
+        return not self._is_committing and not nodes & self.spec.point_of_no_return
 
     async def execute(self) -> Committed:
         """Run the graph to its next wait and commit the turn.
@@ -97,6 +104,7 @@ class Run:
         if self.input.messages:
             await self._stream()
         self.context.ensure_current()
+        self._is_committing = True
         return await self._commit()
 
     def tell(self, event: type[Event], /, **data: Any) -> None:

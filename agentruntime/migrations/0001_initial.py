@@ -49,7 +49,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(db_default=django.contrib.postgres.functions.RandomUUID(), default=agentruntime.models.uuid7, primary_key=True, serialize=False)),
                 ('version', models.BigIntegerField(verbose_name='run version')),
                 ('kind', models.CharField(choices=[('start', 'Start'), ('resume', 'Resume'), ('recovery', 'Recovery')], max_length=10, verbose_name='kind')),
-                ('status', models.CharField(choices=[('running', 'Running'), ('waiting', 'Ended with a question'), ('done', 'Done'), ('failed', 'Failed'), ('superseded', 'Superseded'), ('lost', 'Lost with its worker')], db_default='running', max_length=10, verbose_name='status')),
+                ('status', models.CharField(choices=[('running', 'Running'), ('waiting', 'Ended with a question'), ('done', 'Done'), ('failed', 'Failed'), ('superseded', 'Superseded'), ('stopped', 'Stopped by its person'), ('lost', 'Lost with its worker')], db_default='running', max_length=10, verbose_name='status')),
                 ('worker', models.CharField(max_length=60, verbose_name='worker')),
                 ('attempt', models.PositiveSmallIntegerField(db_default=1, verbose_name='attempt')),
                 ('turn', models.BigIntegerField(null=True, verbose_name='turn')),

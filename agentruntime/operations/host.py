@@ -165,12 +165,9 @@ class RuntimeHost:
         return driver.step if driver else None
 
     def stop_run(self, thread: str) -> bool:
-        """Stop the thread's run if this process runs it; its messages are read no more."""
+        """Stop the thread's run for good, if this process runs it and it is not too late."""
         driver = self._drivers.get(thread)
-        if driver is None:
-            return False
-        driver.stop()
-        return True
+        return driver is not None and driver.stop_turn()
 
     async def snapshot(self, thread: str) -> tuple[ThreadView, list[MessageView]] | None:
         """The committed thread and its transcript."""
@@ -242,12 +239,12 @@ _current: RuntimeHost | None = None
 
 def set_host(host: RuntimeHost | None) -> None:
     """Make a started host the one that this process's edges use."""
-    global _current  # noqa: PLW0603 - one per process is what a host is
+    global _current
     _current = host
 
 
 def get_host() -> RuntimeHost:
-    """This process's host. Raises StorageUnavailable when there is none."""
+    """The host of this process. Raises StorageUnavailable when there is none."""
     if _current is None:
         raise StorageUnavailable("this process runs no threads")
     return _current

@@ -6,6 +6,7 @@ its time whatever happens. Importing this module installs Twisted's asyncio reac
 """
 
 import asyncio
+import gc
 import logging
 import os
 import sys
@@ -37,6 +38,9 @@ class RuntimeServer(Server):
         asyncio.set_event_loop(twisted_loop)
         twisted_loop.run_until_complete(self.host.start())
         set_host(self.host)
+        # What is loaded by now lives as long as the process: no collection need look at it again.
+        gc.collect()
+        gc.freeze()
         super().run()
 
     def listen_success(self, port: Any) -> None:

@@ -104,7 +104,8 @@ class Delivery:
 
 class Outlet:
     """The events of one driver, in their order; other processes are reached by a task of its own,
-    so that a slow layer slows no run. Progress waits a glimpse and gives way to what is newer."""
+    so that a slow layer slows no run. Progress waits a glimpse and gives way to what is newer.
+    """
 
     def __init__(self, delivery: Delivery) -> None:
         self._delivery = delivery

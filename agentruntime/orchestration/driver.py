@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from agentruntime.agents import AgentSpec
 from agentruntime.events import Event, RunFailed
@@ -18,7 +18,7 @@ from agentruntime.orchestration.leases import LeaseKeeper
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
 from agentruntime.persistence.saver import TurnRows
-from agentruntime.persistence.store import Claim, Committed, TurnCommit
+from agentruntime.persistence.store import Claim, Committed, ThreadView, TurnCommit
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ class ThreadDriver:
         self._run: Run | None = None
         self.task: asyncio.Task[None] | None = None
         self._lost = False
+        self._halted = False
 
     @property
     def step(self) -> tuple[int, str]:
@@ -79,6 +80,17 @@ class ThreadDriver:
         """Cancel the run and drop its turn; its messages stay unread and its lease is given back."""
         if self.task is not None:
             self.task.cancel()
+
+    def stop_turn(self) -> bool:
+        """Stop as a person asks: the turn is dropped for good, its messages count as read.
+
+        False when it is too late: it acts outside its state already, or is being committed.
+        """
+        if self.task is None or self._run is None or not self._run.is_stoppable:
+            return False
+        self._halted = True
+        self.task.cancel()
+        return True
 
     def _lose(self) -> None:
         self._lost = True
@@ -128,25 +140,54 @@ class ThreadDriver:
                 return await run.execute()
         except (RunSuperseded, StorageUnavailable):
             raise
+        except asyncio.CancelledError:
+            return await self._drop_if_halted(run)
         except TimeoutError:
             return await self._fail(run, RunTimedOut(f"over {self._run_seconds} s"))
         except Exception as error:
             log.exception("run_failed thread=%s version=%s", self.thread, claim.lease.version)
             return await self._fail(run, error)
 
+    async def _drop_if_halted(self, run: Run) -> Committed:
+        """What follows a cancellation: the end of the turn if a person asked for it."""
+        task = asyncio.current_task()
+        if not self._halted or task is None:
+            raise asyncio.CancelledError
+        self._halted = False
+        task.uncancel()
+        said = {"kind": "notice", "text": "", "data": {"code": "stopped"}, "interrupt_id": ""}
+        committed = await self._commit_nothing(
+            run, run_status="stopped", error="stopped by its person", said=[said]
+        )
+        self._tell_unchanged(run, committed)
+        return committed
+
     async def _fail(self, run: Run, error: Exception) -> Committed:
-        """End the run with an error; the thread stands as before it, its messages are read."""
-        claim, thread = run.claim, run.claim.thread
+        """End the run with an error, which is also a message."""
         code = error.code if isinstance(error, RuntimeFault) else "internal"
         retry = error.retry if isinstance(error, RuntimeFault) else True
-        status = "idle" if thread.interrupt is None else "waiting"
-        committed = await store.commit_turn(
+        committed = await self._commit_nothing(
+            run,
+            run_status="failed",
+            error=f"{type(error).__name__}: {error}",
+            said=[{"kind": "error", "text": "", "data": {"code": code}, "interrupt_id": ""}],
+        )
+        run.tell(RunFailed, code=code, retry=retry)
+        self._tell_unchanged(run, committed)
+        return committed
+
+    async def _commit_nothing(
+        self, run: Run, *, run_status: str, error: str, said: Sequence[Mapping[str, Any]] = ()
+    ) -> Committed:
+        """End the run without its turn: the thread stands as before it, its messages are read."""
+        claim, thread = run.claim, run.claim.thread
+        return await store.commit_turn(
             self._pool,
             TurnCommit(
                 lease=claim.lease,
                 rows=TurnRows(),
-                status=status,
-                run_status="failed",
+                status=_status_of(thread),
+                run_status=run_status,
                 head=thread.head,
                 interrupt=thread.interrupt,
                 summary=thread.summary,
@@ -156,14 +197,20 @@ class ThreadDriver:
                 consumed=dict.fromkeys(run.input.consumed, ""),
                 left=run.left,
                 refused=run.input.refused,
-                said=[{"kind": "error", "text": "", "data": {"code": code}, "interrupt_id": ""}],
+                said=said,
                 steps=run.steps,
-                error=f"{type(error).__name__}: {error}",
+                error=error,
             ),
         )
-        run.tell(RunFailed, code=code, retry=retry)
-        run.told_turn(committed, status=status, interrupt=thread.interrupt, summary=thread.summary)
-        return committed
+
+    def _tell_unchanged(self, run: Run, committed: Committed) -> None:
+        thread = run.claim.thread
+        run.told_turn(
+            committed,
+            status=_status_of(thread),
+            interrupt=thread.interrupt,
+            summary=thread.summary,
+        )
 
     async def _give_back(self, status: str, error: str) -> None:
         try:
@@ -172,3 +219,8 @@ class ThreadDriver:
             )
         except StorageUnavailable:
             log.warning("lease_not_released thread=%s", self.thread)
+
+
+def _status_of(thread: ThreadView) -> str:
+    """What a thread is when nobody runs it."""
+    return "idle" if thread.interrupt is None else "waiting"

@@ -165,7 +165,8 @@ def _checkpoint_json(
     item: tuple[tuple[str, str, str], tuple[str | None, str, str]],
 ) -> str:
     """One row, its body and metadata already JSON: both are dumped as they are put, because
-    LangGraph goes on to change the dictionaries it hands over."""
+    LangGraph goes on to change the dictionaries it hands over.
+    """
     (thread, ns, checkpoint), (parent, body, metadata) = item
     key = _json({"t": thread, "n": ns, "c": checkpoint, "p": parent})
     return f'{key[:-1]}, "k": {body}, "m": {metadata}}}'

@@ -144,9 +144,18 @@ def test_a_failed_run_says_so_and_asks_its_question_again():
     assert after[0]["interrupt_id"] == "q1"
 
 
+def test_a_turn_that_changed_nothing_asks_for_the_picture():
+    follower = follower_of(status="idle", interrupt=None)
+
+    assert follower.frames(changed(version=2)) is None
+
+
 def test_a_message_of_another_tab_is_shown_and_its_run_counts_from_then_on():
     follower = follower_of()
-    message = {"id": 5, "client_id": "c5", "text": "yes", "created_at": "2026-03-02"}
+    message = {
+        "id": 5, "client_id": "c5", "kind": "text", "text": "yes", "data": {},
+        "created_at": "2026-03-02",
+    }  # fmt: skip
 
     frames = follower.frames(event_of(MessageStored, version=2, n=0, message=message))
 

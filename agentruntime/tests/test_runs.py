@@ -1,6 +1,7 @@
 """A thread from its first word to its effect, through the host."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
@@ -8,7 +9,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from agentruntime.exceptions import StaleAnswer
 from agentruntime.models import Message, Run
 from agentruntime.persistence.pools import in_db_thread
-from agentruntime.testing import probe_spec
+from agentruntime.testing import probe_spec, until
 
 
 async def test_a_message_on_an_idle_thread_starts_a_run_that_asks(talk):
@@ -190,3 +191,92 @@ async def test_speech_that_cannot_be_stored_ends_the_run_with_an_error(talk, wor
 
     assert (view.status, view.interrupt) == ("waiting", question)
     assert (await talk.messages())[-1].kind == "error"
+
+
+class Gate:
+    """A probe that waits in one node until it is opened."""
+
+    def __init__(self, host, node):
+        self.node = node
+        self.reached, self.open = asyncio.Event(), asyncio.Event()
+        spec = probe_spec(hook=self.hook)
+        host._graphs["probe"] = spec.build_graph().compile()
+
+    async def hook(self, node):
+        if node == self.node:
+            self.reached.set()
+            await self.open.wait()
+
+
+async def test_a_stopped_run_is_dropped_for_good(talk):
+    gate = Gate(talk.host, "search")
+    await talk.say("a room")
+    await gate.reached.wait()
+
+    assert talk.host.stop_run(talk.id)
+
+    view = await talk.settled(1)
+    assert (view.status, view.lease_owner, view.head) == ("idle", None, "")
+    run = await in_db_thread(Run.objects.get)
+    assert run.status == "stopped"
+    assert [(m.kind, m.data) for m in await talk.messages()][1:] == [
+        ("notice", {"code": "stopped"})
+    ]
+    await talk.host.attend()
+    assert await talk.view() == view
+    gate.open.set()
+    await talk.say("another")
+    assert (await talk.settled(2)).summary["title"] == "another"
+
+
+async def test_a_stopped_answer_leaves_its_question_open(talk):
+    await talk.say("a room")
+    before = await talk.settled(1)
+    gate = Gate(talk.host, "choose")
+    await talk.answer({"room": "P01"})
+    await gate.reached.wait()
+
+    assert talk.host.stop_run(talk.id)
+
+    view = await talk.settled(2)
+    assert (view.status, view.interrupt, view.head) == ("waiting", before.interrupt, before.head)
+    assert not talk.host.stop_run(talk.id)
+    gate.open.set()
+    await talk.answer({"room": "P02"})
+    assert (await talk.settled(3)).summary["slots"] == {"room": "P02"}
+
+
+async def test_what_was_said_during_a_stopped_run_is_read_next(talk):
+    gate = Gate(talk.host, "search")
+    await talk.say("a room")
+    await gate.reached.wait()
+    await talk.say("a hall")
+
+    gate.open.set()
+    assert talk.host.stop_run(talk.id)
+
+    view = await talk.settled(2)
+    assert (view.status, view.summary["title"]) == ("waiting", "a hall")
+
+
+async def test_a_run_past_its_point_of_no_return_is_not_stopped(talk, register):
+    register(replace(probe_spec(), point_of_no_return=frozenset({"choose"})))
+    await talk.say("a room")
+    await talk.settled(1)
+    gate = Gate(talk.host, "choose")
+    await talk.answer({"room": "P01"})
+    await gate.reached.wait()
+
+    assert not talk.host.stop_run(talk.id)
+
+    gate.open.set()
+    assert (await talk.settled(2)).interrupt["kind"] == "confirm"
+
+
+async def test_there_is_nothing_to_stop_on_a_thread_that_waits(talk):
+    await talk.say("a room")
+    before = await talk.settled(1)
+    await until(lambda: not talk.host._drivers)
+
+    assert not talk.host.stop_run(talk.id)
+    assert await talk.view() == before

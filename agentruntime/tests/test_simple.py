@@ -175,7 +175,7 @@ def test_welcome_has_all_a_page_needs_to_draw_itself():
         ("9", "assistant", "error", simple.ERRORS["timeout"]["zh"]),
     ]
     assert all(each["at"] == at for each in transcript)
-    assert transcript[1]["data"] == {}
+    assert transcript[1]["data"] == {"value": {"room": "P01"}}
 
 
 def test_a_new_thread_shows_the_empty_state():
@@ -193,7 +193,13 @@ def test_the_other_frames_have_every_key_of_the_protocol():
         "data": {"summary": []},
         "interrupt_id": "q1",
     }
-    done = {"id": 4, "text": "Booked.", "data": {"booking_id": 1}, "created_at": "2026-03-02"}
+    done = {
+        "id": 4,
+        "kind": "complete",
+        "text": "Booked.",
+        "data": {"booking_id": 1},
+        "created_at": "2026-03-02",
+    }
     summary = view_of().summary
 
     assert simple.interrupt(question, summary) == {
@@ -206,8 +212,11 @@ def test_the_other_frames_have_every_key_of_the_protocol():
         "assumed": ["room"],
         "data": {"summary": []},
     }
-    assert simple.complete(done, summary)["data"] == {"booking_id": 1}
-    assert simple.complete(done, summary)["message"] == "Booked."
+    complete = simple.complete(done, summary, language="en")
+    assert (complete["data"], complete["message"]) == ({"booking_id": 1}, "Booked.")
+    stopped = {**done, "kind": "notice", "text": "", "data": {"code": "stopped"}}
+    complete = simple.complete(stopped, summary, language="zh")
+    assert (complete["data"], complete["message"]) == ({}, simple.NOTICES["stopped"]["zh"])
     assert simple.progress("search", spec=spec, language="en") == {
         "type": "progress",
         "step": "search",
@@ -222,6 +231,9 @@ def test_the_other_frames_have_every_key_of_the_protocol():
         "id": "",
         "classification": "start",
     }
-    said = {"id": 5, "client_id": None, "text": "hi", "created_at": "2026-03-02"}
+    said = {
+        "id": 5, "client_id": None, "kind": "text", "text": "hi", "data": {},
+        "created_at": "2026-03-02",
+    }  # fmt: skip
     assert simple.said(said)["id"] == "5"
     assert simple.pong("2026-03-02T00:00:00Z")["timestamp"] == "2026-03-02T00:00:00Z"

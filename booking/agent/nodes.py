@@ -49,6 +49,7 @@ def draft_view(state: Mapping[str, Any]) -> DraftView:
         missing=tuple(said["asks"]),
         assumed=tuple(said["assumed"]),
         options=tuple((slot, value) for slot, value in said["options"]),
+        selected=said["selected"],
         language=said["language"],
     )
 

@@ -69,7 +69,7 @@ def after_search(
         preface = text("taken", language, room=dialogue["selected"])
         return _with(state, selected=None, preface=preface, next="search")
     if request.room and result.candidates:
-        return confirm(state, result.candidates[0], request)
+        return confirm(state, result.candidates[0], request, features)
     cards = [card_of(each, features, language) for each in result.candidates]
     others = [
         alternative_card(each, rooms, features, request, language) for each in result.alternatives
@@ -136,7 +136,9 @@ def _refused(
     )  # fmt: skip
 
 
-def confirm(state: Mapping[str, Any], room: Candidate, request: RoomRequest) -> State:
+def confirm(
+    state: Mapping[str, Any], room: Candidate, request: RoomRequest, features: Names
+) -> State:
     """Ask for a yes to exactly this room and time; the offer carries the intent a yes acts on."""
     dialogue, slots = state["dialogue"], state["slots"]
     language = dialogue["language"]
@@ -158,6 +160,10 @@ def confirm(state: Mapping[str, Any], room: Candidate, request: RoomRequest) -> 
         (time_row[0], time_row[1], f"{time_row[2]}, {minutes}"),
         ("capacity", text("label.capacity", language), str(request.headcount)),
     ]
+    if slots.get("features"):
+        wished = [features.get(code, {}).get(language, code) for code in slots["features"]]
+        label = text("label.features", language)
+        rows.append(("features", label, joined(wished, language)))
     if offer["title"]:
         rows.append(("title", text("label.title", language), str(offer["title"])))
     if room.needs_approval:
@@ -171,13 +177,9 @@ def confirm(state: Mapping[str, Any], room: Candidate, request: RoomRequest) -> 
         asks=[],
         offer=offer,
         selected=room.room,
-        candidates=dialogue["candidates"] or [_named_card(room, language)],
+        candidates=dialogue["candidates"] or [card_of(room, features, language)],
         question=questions.confirm(ask=text("confirm", language), rows=rows, offer=offer),
     )
-
-
-def _named_card(room: Candidate, language: str) -> dict[str, Any]:
-    return card_of(room, {}, language)
 
 
 def card_of(room: Candidate, features: Names, language: str) -> dict[str, Any]:

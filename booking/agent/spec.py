@@ -66,7 +66,7 @@ def phrase(value: Mapping[str, Any], language: str) -> str:
         start = value.get("starts_at")
         return f"{value['room']} {start[11:16]}" if isinstance(start, str) else value["room"]
     if isinstance(value.get("approved"), bool):
-        words = {True: ("Yes", "是"), False: ("No", "否")}
+        words = {True: ("Yes", "确认"), False: ("No", "不用了")}
         return words[value["approved"]][language == "zh"]
     return "…"
 

@@ -72,7 +72,8 @@ def person(owner_id: int) -> AbstractBaseUser:
 
 def knowledge(owner_id: int, *, now: datetime) -> Knowledge:
     """What a person's words may name. The house is read anew every half minute, their own bookings
-    each time."""
+    each time.
+    """
     kept = _cache.get(owner_id)
     if kept is None or time.monotonic() - kept[0] > LEXICON_SECONDS:
         kept = (time.monotonic(), _house(owner_id))

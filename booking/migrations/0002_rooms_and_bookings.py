@@ -159,7 +159,7 @@ class Migration(migrations.Migration):
             name='Profile',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('language', models.CharField(choices=[('en', 'English'), ('zh-hans', '简体中文')], default='en', max_length=10, verbose_name='language')),
+                ('language', models.CharField(blank=True, choices=[('en', 'English'), ('zh-hans', '简体中文')], help_text='Empty: as the browser asks.', max_length=10, verbose_name='language')),
                 ('building', models.ForeignKey(blank=True, help_text='Its rooms are offered first.', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='booking.building', verbose_name='home building')),
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='profile', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='profile',
-            constraint=models.CheckConstraint(condition=models.Q(('language__in', ['en', 'zh-hans'])), name='profile_language_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('language__in', ['', 'en', 'zh-hans'])), name='profile_language_known'),
         ),
         migrations.AddConstraint(
             model_name='room',

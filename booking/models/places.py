@@ -277,7 +277,11 @@ class Profile(models.Model):
         help_text=_("Its rooms are offered first."),
     )
     language = models.CharField(
-        _("language"), max_length=10, choices=LANGUAGE_CHOICES, default="en"
+        _("language"),
+        max_length=10,
+        choices=LANGUAGE_CHOICES,
+        blank=True,
+        help_text=_("Empty: as the browser asks."),
     )
 
     class Meta:
@@ -285,7 +289,7 @@ class Profile(models.Model):
         verbose_name_plural = _("profiles")
         constraints = [
             models.CheckConstraint(
-                condition=Q(language__in=[code for code, _name in LANGUAGE_CHOICES]),
+                condition=Q(language__in=["", *(code for code, _name in LANGUAGE_CHOICES)]),
                 name="profile_language_known",
             )
         ]

@@ -121,7 +121,7 @@ async def play(case: dict[str, Any]) -> Played:
 
 
 async def _look(host, thread_id, played) -> None:
-    view, messages = await store.snapshot(host.pool, thread_id)
+    _, messages = await store.snapshot(host.pool, thread_id)
     head = await TurnSaver(host.pool).aget_tuple({"configurable": {"thread_id": thread_id}})
     values = head.checkpoint["channel_values"]
     played.slots, played.dialogue = values["slots"], values["dialogue"]

@@ -17,7 +17,6 @@ from langgraph.types import Command
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
-
 INPUT = {"said": {"messages": [{"id": 1, "at": "", "text": "a room for six"}]}}
 TURNS: list[Any] = [
     INPUT,
@@ -61,7 +60,9 @@ async def main() -> None:
     async with AsyncConnectionPool(
         os.environ["BENCH_DSN"], min_size=16, max_size=16, open=False, kwargs=kwargs
     ) as pool:
-        graph = probe_graph().compile(checkpointer=AsyncPostgresSaver(pool))
+        saver = AsyncPostgresSaver(pool)
+        await saver.setup()
+        graph = probe_graph().compile(checkpointer=saver)
         loop = asyncio.get_running_loop()
         while line := await loop.run_in_executor(None, sys.stdin.readline):
             users, bookings = map(int, line.split())

@@ -28,6 +28,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from config import embedded, env
 
 DATABASE = "roomwise_bench"
+BARE_DATABASE = "roomwise_bench_bare"
 TICK = os.sysconf("SC_CLK_TCK")
 START_SECONDS = 60
 ANSWERS: list[dict[str, Any]] = [
@@ -81,7 +82,8 @@ class Database:
                 (select coalesce(sum(calls), 0) from pg_stat_statements
                     where dbid = (select oid from pg_database where datname = current_database())
                     and toplevel and query !~* '^(begin|commit|rollback|select pg_stat)'
-                    and query not like '%%pg_stat_statements%%'),
+                    and query not like '%%pg_stat_statements%%'
+                    and query not like '%%FROM ONLY%%'),
                 (select xact_commit from pg_stat_database where datname = current_database()),
                 pg_current_wal_lsn() - '0/0'"""
         ).fetchone()
@@ -101,7 +103,7 @@ def free_port() -> int:
 
 @contextmanager
 def process(*command: str, **kwargs: Any) -> Iterator["subprocess.Popen[str]"]:
-    child = subprocess.Popen([sys.executable, *command], text=True, **kwargs)  # noqa: S603
+    child = subprocess.Popen([sys.executable, *command], text=True, **kwargs)
     try:
         yield child
     finally:
@@ -175,32 +177,44 @@ def ratio(mine: list[float], theirs: list[float]) -> float:
 
 
 class Bench:
-    def __init__(self, product: Product, bare: "subprocess.Popen[str]", database: Database) -> None:
+    def __init__(
+        self,
+        product: Product,
+        bare: "subprocess.Popen[str]",
+        database: Database,
+        bare_database: Database,
+    ) -> None:
         self.product = product
         self.bare = bare
         self.database = database
+        self.bare_database = bare_database
 
     def product_block(self, users: int, bookings: int) -> Block:
         self.database.settle()
         before = self.database.counts()
         times, seconds, cpu = asyncio.run(self.product.block(users, bookings))
-        return self._block(times, seconds, cpu, before)
+        return self._block(self.database, times, seconds, cpu, before)
 
     def bare_block(self, users: int, bookings: int) -> Block:
-        self.database.settle()
-        before = self.database.counts()
+        self.bare_database.settle()
+        before = self.bare_database.counts()
         assert self.bare.stdin is not None
         assert self.bare.stdout is not None
         self.bare.stdin.write(f"{users} {bookings}\n")
         self.bare.stdin.flush()
         took = json.loads(self.bare.stdout.readline())
-        return self._block(took["turns"], took["seconds"], took["cpu"], before)
+        return self._block(self.bare_database, took["turns"], took["seconds"], took["cpu"], before)
 
     def _block(
-        self, times: list[float], seconds: float, cpu: float, before: tuple[float, float, float]
+        self,
+        database: Database,
+        times: list[float],
+        seconds: float,
+        cpu: float,
+        before: tuple[float, float, float],
     ) -> Block:
-        self.database.settle()
-        after = self.database.counts()
+        database.settle()
+        after = database.counts()
         done = [b - a for a, b in zip(before, after, strict=True)]
         return Block(times, seconds, cpu, *done)
 
@@ -248,13 +262,19 @@ def prepare(dsn: str) -> list[str]:
     with psycopg.connect(admin, autocommit=True) as conn:
         conn.execute(f"drop database if exists {DATABASE} with (force)")
         conn.execute(f"create database {DATABASE}")
+        conn.execute(f"drop database if exists {BARE_DATABASE} with (force)")
+        conn.execute(f"create database {BARE_DATABASE}")
     os.environ["DATABASE_URL"] = dsn
     os.environ["DJANGO_SETTINGS_MODULE"] = "tests.bench.settings"
     import django
 
     django.setup()
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.auth import get_user_model
+    from django.contrib.auth import (
+        BACKEND_SESSION_KEY,
+        HASH_SESSION_KEY,
+        SESSION_KEY,
+        get_user_model,
+    )
     from django.contrib.sessions.backends.db import SessionStore
     from django.core.management import call_command
     from django.db import connections
@@ -290,18 +310,26 @@ def main() -> None:
     parser.add_argument("--users", type=int, nargs="*", default=[1, 16])
     options = parser.parse_args()
     dsn = embedded.database_url(env.read("ROOMWISE_DATA")).replace("@/roomwise?", f"@/{DATABASE}?")
+    bare_dsn = dsn.replace(DATABASE, BARE_DATABASE)
     cookies = prepare(dsn)
     port = free_port()
-    server_env = {**os.environ, "PORT": str(port), "LOG_LEVEL": "WARNING", "DEBUG": "true", "ROOMWISE_FRAMES_PER_SECOND": "100000"}
+    server_env = {
+        **os.environ,
+        "PORT": str(port),
+        "LOG_LEVEL": "WARNING",
+        "DEBUG": "true",
+        "ROOMWISE_FRAMES_PER_SECOND": "100000",
+    }
     with (
         process("manage.py", "serve", "--port", str(port), env=server_env) as server,
         process(
-            "-m", "tests.bench.bare", env={**os.environ, "BENCH_DSN": dsn},
+            "-m", "tests.bench.bare", env={**os.environ, "BENCH_DSN": bare_dsn},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         ) as bare,
     ):  # fmt: skip
         wait_for(port)
-        bench = Bench(Product(port, cookies, server.pid), bare, Database(dsn))
+        product = Product(port, cookies, server.pid)
+        bench = Bench(product, bare, Database(dsn), Database(bare_dsn))
         for users in options.users:
             mine, theirs = bench.rounds(users, max(options.bookings, users * 2), options.rounds)
             report(users, mine, theirs)

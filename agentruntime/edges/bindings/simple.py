@@ -54,6 +54,10 @@ NOTICES: dict[str, dict[str, str]] = {
         "en": "There was a hiccup. Picking up where we were.",
         "zh": "刚才中断了一下，正在从原处继续。",
     },
+    "stopped": {
+        "en": "Stopped, as you asked. Nothing was booked.",
+        "zh": "已按您的要求停止，没有产生任何预订。",
+    },
     "degraded": {
         "en": "The connection is slow at the moment. Nothing is lost.",
         "zh": "连接暂时较慢，内容不会丢失。",
@@ -169,18 +173,31 @@ def welcome(
 
 
 def _line(message: MessageView, language: str) -> Frame:
-    text = message.text
-    if message.kind == "error":
-        text = error_text(str(message.data.get("code", "internal")), language)
     return {
         "id": message.client_id or str(message.id),
         "role": message.role,
         "kind": "text" if message.kind == "answer" else message.kind,
-        "text": text,
-        "data": {} if message.role == "user" else message.data,
+        "text": _words(message.kind, message.text, message.data, language),
+        "data": _data(message.role, message.kind, message.data),
         "interrupt_id": message.interrupt_id,
         "at": message.created_at.isoformat(),
     }
+
+
+def _words(kind: str, text: str, data: Mapping[str, Any], language: str) -> str:
+    """A message's words; the runtime's own are kept as a code and put in words here."""
+    if kind == "error":
+        return error_text(str(data.get("code")), language)
+    if kind == "notice":
+        return str(notice(str(data.get("code")), language=language)["message"])
+    return text
+
+
+def _data(role: str, kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """A card's data; of a person's only the answer they gave to one."""
+    if role == "user":
+        return {"value": dict(data)} if kind == "answer" else {}
+    return dict(data)
 
 
 def accepted(client_id: str | None, action: str) -> Frame:
@@ -194,6 +211,7 @@ def said(message: Mapping[str, Any]) -> Frame:
         "type": "said",
         "id": str(message.get("client_id") or message["id"]),
         "text": message["text"],
+        "data": _data("user", message["kind"], message["data"]),
         "at": message["created_at"],
     }
 
@@ -224,24 +242,26 @@ def interrupt(question: Mapping[str, Any], summary: Mapping[str, Any]) -> Frame:
     }
 
 
-def complete(message: Mapping[str, Any], summary: Mapping[str, Any]) -> Frame:
+def complete(message: Mapping[str, Any], summary: Mapping[str, Any], *, language: str) -> Frame:
     """A request is done, or a question of the person's answered (`data` is empty then)."""
+    is_notice = message["kind"] == "notice"
     return {
         "type": "complete",
         "id": str(message["id"]),
-        "message": message["text"],
+        "message": _words(message["kind"], message["text"], message["data"], language),
         "phase": summary.get("phase", ""),
         "slots": summary.get("slots", {}),
         "assumed": summary.get("assumed", []),
-        "data": message["data"],
+        "data": {} if is_notice else message["data"],
         "at": message["created_at"],
     }
 
 
-def error(code: str, *, language: str, retry: bool) -> Frame:
-    """Something could not be done."""
+def error(code: str, *, language: str, retry: bool, client_id: str | None = None) -> Frame:
+    """Something could not be done; `id` is that of the message it is about, if it is about one."""
     return {
         "type": "error",
+        "id": client_id or "",
         "code": code,
         "message": error_text(code, language),
         "retry": retry,
