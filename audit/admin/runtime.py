@@ -1,0 +1,175 @@
+"""Threads, messages, runs and effects: what was said, what ran, what was done. Read-only."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from agentruntime.models import Effect, Message, Run, Thread
+from audit.admin.links import caused, change_link, list_link
+
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    ModelAdmin = admin.ModelAdmin
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """May be looked at by whoever has the view permission; changed by nobody."""
+
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def as_json(value: Any) -> SafeString:
+    """A JSON value laid out, as text."""
+    return format_html("<pre>{}</pre>", json.dumps(value, ensure_ascii=False, indent=2))
+
+
+@admin.register(Thread)
+class ThreadAdmin(ReadOnlyAdmin):
+    list_display = ("id", "owner", "agent", "status", "title", "turn", "lease_owner", "updated_at")
+    list_filter = ("agent", "status", ("lease_owner", admin.EmptyFieldListFilter), "updated_at")
+    search_fields = ("id", "title", "owner__username", "owner__first_name", "owner__last_name")
+    list_select_related = ("owner",)
+    date_hierarchy = "created_at"
+    ordering = ("-updated_at",)
+    fields = (
+        "id", "owner", "agent", "agent_version", "language", "status", "title", "open_question",
+        "described", "turn", "head", "run_version", "lease_owner", "lease_until", "unread",
+        "messages_link", "runs_link", "effects_link", "created_at", "updated_at",
+    )  # fmt: skip
+    readonly_fields = ("open_question", "described", "messages_link", "runs_link", "effects_link")
+
+    @admin.display(description=_("open question"))
+    def open_question(self, thread: Thread) -> SafeString:
+        return as_json(thread.interrupt)
+
+    @admin.display(description=_("summary"))
+    def described(self, thread: Thread) -> SafeString:
+        return as_json(thread.summary)
+
+    @admin.display(description=_("messages"))
+    def messages_link(self, thread: Thread) -> SafeString:
+        return list_link(Message, str(thread.messages.count()), thread__id=thread.pk)
+
+    @admin.display(description=_("runs"))
+    def runs_link(self, thread: Thread) -> SafeString:
+        return list_link(Run, str(thread.runs.count()), thread__id=thread.pk)
+
+    @admin.display(description=_("effects"))
+    def effects_link(self, thread: Thread) -> SafeString:
+        return list_link(Effect, str(thread.effects.count()), thread__id=thread.pk)
+
+
+class OfThreadAdmin(ReadOnlyAdmin):
+    """Rows of a thread; each links to it."""
+
+    list_select_related: tuple[str, ...] = ("thread",)
+    raw_id_fields = ()
+
+    @admin.display(description=_("thread"), ordering="thread")
+    def thread_link(self, row: Any) -> str:
+        return change_link(row.thread)
+
+
+@admin.register(Message)
+class MessageAdmin(OfThreadAdmin):
+    list_display = (
+        "id", "created_at", "role", "kind", "status", "text", "classification", "rule",
+        "run_version", "thread_link",
+    )  # fmt: skip
+    list_filter = ("role", "status", "kind", "classification", "rule", "created_at")
+    search_fields = ("thread__id", "text", "client_id")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    fields = (
+        "id", "thread_link", "role", "kind", "status", "text", "data", "interrupt_id",
+        "classification", "rule", "run_version", "turn", "client_id", "effects_of", "created_at",
+    )  # fmt: skip
+    readonly_fields = ("thread_link", "effects_of")
+
+    @admin.display(description=_("effects"))
+    def effects_of(self, message: Message) -> str:
+        return caused(message)
+
+
+@admin.register(Run)
+class RunAdmin(OfThreadAdmin):
+    list_display = (
+        "started_at", "thread_link", "version", "kind", "status", "worker", "attempt", "turn",
+        "ended_at", "error",
+    )  # fmt: skip
+    list_filter = ("status", "kind", "attempt", "started_at")
+    search_fields = ("thread__id", "worker", "error")
+    date_hierarchy = "started_at"
+    ordering = ("-started_at",)
+    fields = (
+        "id", "thread_link", "version", "kind", "status", "worker", "attempt", "turn", "base",
+        "head", "steps_of", "error", "effects_of", "started_at", "ended_at",
+    )  # fmt: skip
+    readonly_fields = ("thread_link", "steps_of", "effects_of")
+
+    @admin.display(description=_("steps"))
+    def steps_of(self, run: Run) -> SafeString:
+        return as_json(run.steps)
+
+    @admin.display(description=_("effects"))
+    def effects_of(self, run: Run) -> str:
+        return caused(run)
+
+
+@admin.register(Effect)
+class EffectAdmin(OfThreadAdmin):
+    list_display = ("id", "created_at", "name", "caused_rows", "run_version", "thread_link")
+    list_filter = ("name", "created_at")
+    search_fields = ("thread__id", "intent", "name")
+    list_select_related = ("thread", "run", "message")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    fields = (
+        "id", "name", "caused_rows", "thread_link", "run_link", "message_link", "said",
+        "checkpoint", "task", "intent", "run_version", "arguments_of", "result_of", "created_at",
+    )  # fmt: skip
+    readonly_fields = (
+        "caused_rows", "thread_link", "run_link", "message_link", "said", "arguments_of",
+        "result_of",
+    )  # fmt: skip
+
+    @admin.display(description=_("what it made"))
+    def caused_rows(self, effect: Effect) -> str:
+        return caused(effect)
+
+    @admin.display(description=_("run"))
+    def run_link(self, effect: Effect) -> str:
+        return change_link(effect.run)
+
+    @admin.display(description=_("confirming message"))
+    def message_link(self, effect: Effect) -> str:
+        return change_link(effect.message)
+
+    @admin.display(description=_("what was said"))
+    def said(self, effect: Effect) -> str:
+        return effect.message.text if effect.message else "-"
+
+    @admin.display(description=_("arguments"))
+    def arguments_of(self, effect: Effect) -> SafeString:
+        return as_json(effect.arguments)
+
+    @admin.display(description=_("result"))
+    def result_of(self, effect: Effect) -> SafeString:
+        return as_json(effect.result)
