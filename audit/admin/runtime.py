@@ -79,9 +79,6 @@ class ThreadAdmin(ReadOnlyAdmin):
 class OfThreadAdmin(ReadOnlyAdmin):
     """Rows of a thread; each links to it."""
 
-    list_select_related: tuple[str, ...] = ("thread",)
-    raw_id_fields = ()
-
     @admin.display(description=_("thread"), ordering="thread")
     def thread_link(self, row: Any) -> str:
         return change_link(row.thread)
@@ -89,6 +86,7 @@ class OfThreadAdmin(ReadOnlyAdmin):
 
 @admin.register(Message)
 class MessageAdmin(OfThreadAdmin):
+    list_select_related = ("thread",)
     list_display = (
         "id", "created_at", "role", "kind", "status", "text", "classification", "rule",
         "run_version", "thread_link",
@@ -110,6 +108,7 @@ class MessageAdmin(OfThreadAdmin):
 
 @admin.register(Run)
 class RunAdmin(OfThreadAdmin):
+    list_select_related = ("thread",)
     list_display = (
         "started_at", "thread_link", "version", "kind", "status", "worker", "attempt", "turn",
         "ended_at", "error",
