@@ -52,6 +52,7 @@ class AgentConsumer(AsyncWebsocketConsumer):
         self.heard: deque[Event] = deque()
         self.missed = False
         self.sender: asyncio.Task[None] | None = None
+        self.showing = asyncio.Lock()
         rate = settings.ROOMWISE["frames_per_second"]
         self.bucket = TokenBucket(rate=rate, burst=4 * rate)
         self.language = sessions.language_of(self.scope)
@@ -110,20 +111,26 @@ class AgentConsumer(AsyncWebsocketConsumer):
     async def _send_heard(self) -> None:
         try:
             while self.heard or self.missed:
+                if not await self._signed_in():
+                    return
                 missed, self.missed = self.missed, False
-                frames = None if missed else self._frames(self.heard.popleft())
-                if frames is None:
+                if missed or not await self._show(self.heard.popleft()):
                     await self._picture()
-                    continue
-                for frame in frames:
-                    await self._send(frame)
         except RuntimeFault as error:
             await self._refuse(error)
+        except Exception:
+            log.exception("event_failed")
+            await self._refuse(RuntimeFault())
 
-    def _frames(self, event: Event) -> list[simple.Frame] | None:
-        if self.follower is None or event.thread != self.follower.thread.id:
-            return []
-        return self.follower.frames(event)
+    async def _show(self, event: Event) -> bool:
+        """Send what an event changes; False when only the whole picture will do."""
+        async with self.showing:
+            if self.follower is None or event.thread != self.follower.thread.id:
+                return True
+            frames = self.follower.frames(event)
+            for frame in frames or ():
+                await self._send(frame)
+            return frames is not None
 
     async def _handle(self, request: simple.Request) -> None:
         if isinstance(request, simple.Ping):
@@ -138,13 +145,13 @@ class AgentConsumer(AsyncWebsocketConsumer):
             await self._picture()
 
     async def _init(self, request: simple.Init) -> None:
-        self.deadline.cancel()
         thread = await sessions.open_thread(
             self.scope["user"],
             request.session_id,
             agent=self.spec.name,
             language=self.language,
         )
+        self.deadline.cancel()
         await self._unfollow()
         self.follower = Follower(spec=self.spec, language=self.language, thread=thread)
         await get_host().delivery.follow(thread.id, self.hear)
@@ -179,14 +186,20 @@ class AgentConsumer(AsyncWebsocketConsumer):
         await self._send(simple.accepted(request.id, receipt.action))
 
     async def _picture(self) -> None:
-        follower = self.follower
-        found = await get_host().snapshot(follower.thread.id) if follower else None
-        if follower is None or found is None:
-            return
-        thread, messages = found
-        step = get_host().step_of(thread.id)
-        for frame in follower.picture(thread, messages, step):
-            await self._send(frame)
+        """Send the whole thread. Events wait meanwhile, so that none is shown before what it follows
+        or overtaken by an older picture.
+        """
+        async with self.showing:
+            while follower := self.follower:
+                found = await get_host().snapshot(follower.thread.id)
+                if found is None:
+                    return
+                thread, messages = found
+                if follower.is_past(thread):
+                    continue
+                for frame in follower.picture(thread, messages, get_host().step_of(thread.id)):
+                    await self._send(frame)
+                return
 
     async def _signed_in(self) -> bool:
         """Look again whether the session still holds; closes the socket when it does not."""

@@ -50,6 +50,11 @@ class Follower:
             frames.append(self._question)
         return [self._stamped(frame) for frame in frames]
 
+    def is_past(self, thread: ThreadView) -> bool:
+        """Whether this socket has been shown a later state than that: events overtook the read."""
+        shown = self.thread
+        return (thread.turn, thread.run_version) < (shown.turn, shown.run_version)
+
     def question(self) -> list[simple.Frame]:
         """The open question again, if there is one and nobody is answering it."""
         if self._question is None or self.thread.status == "running":

@@ -217,6 +217,22 @@ def test_a_question_without_its_words_asks_for_the_picture():
     )
 
 
+@pytest.mark.parametrize(
+    ("thread", "past"),
+    [
+        ({"turn": 0, "run_version": 9}, True),
+        ({"turn": 1, "run_version": 2}, True),
+        ({"turn": 1, "run_version": 3}, False),
+        ({"turn": 1, "run_version": 4}, False),
+        ({"turn": 2, "run_version": 3}, False),
+    ],
+)
+def test_a_picture_read_before_what_was_shown_is_known_as_old(thread, past):
+    follower = follower_of(run_version=3)
+
+    assert follower.is_past(view_of(**thread)) is past
+
+
 EVENTS = st.lists(
     st.one_of(
         st.builds(

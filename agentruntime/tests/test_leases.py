@@ -135,7 +135,9 @@ async def another_host(transactional_db, register):
 NEVER = 3600.0
 
 
-async def test_a_worker_that_lost_its_thread_stops_its_run_and_writes_nothing(another_host, person):
+async def test_a_worker_that_lost_its_thread_stops_its_run_and_writes_nothing(
+    another_host, pool, person
+):
     stage = Stage(wait_at="search")
     talk = Talk(await another_host(stage), await open_thread(person))
     await talk.say("a room")

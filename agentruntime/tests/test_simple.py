@@ -184,6 +184,24 @@ def test_a_new_thread_shows_the_empty_state():
     assert (frame["phase"], frame["slots"]) == ("IDLE", {"room": None})
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_runtimes_own_words_are_put_in_the_readers_language(language):
+    notice = {
+        "id": 4,
+        "kind": "notice",
+        "text": "",
+        "data": {"code": "stopped"},
+        "created_at": "2026-03-02",
+    }
+
+    frame = simple.complete(notice, view_of().summary, language=language)
+
+    assert (frame["message"], frame["data"]) == (simple.NOTICES["stopped"][language], {})
+    of_an_agent = {**notice, "text": "The lift is out of order.", "data": {}}
+    told = simple.complete(of_an_agent, view_of().summary, language=language)
+    assert told["message"] == "The lift is out of order."
+
+
 def test_the_other_frames_have_every_key_of_the_protocol():
     spec = probe_spec()
     question = {

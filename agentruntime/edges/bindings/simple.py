@@ -188,7 +188,7 @@ def _words(kind: str, text: str, data: Mapping[str, Any], language: str) -> str:
     """A message's words; the runtime's own are kept as a code and put in words here."""
     if kind == "error":
         return error_text(str(data.get("code")), language)
-    if kind == "notice":
+    if kind == "notice" and not text:
         return str(notice(str(data.get("code")), language=language)["message"])
     return text
 
