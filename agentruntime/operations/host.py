@@ -187,6 +187,8 @@ class RuntimeHost:
                 await self.attend()
             except StorageUnavailable as error:
                 log.warning("unattended_not_read error=%s", error)
+            except Exception:
+                log.exception("unattended_not_read")
             await asyncio.sleep(self.settings.beat_seconds)
 
     async def attend(self) -> None:

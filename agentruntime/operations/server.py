@@ -21,7 +21,7 @@ from agentruntime.operations.host import RuntimeHost, set_host
 log = logging.getLogger(__name__)
 
 RESTARTING = 4012
-CANCEL_SECONDS = 2.0
+CANCEL_SECONDS = 1.5
 
 
 class RuntimeServer(Server):

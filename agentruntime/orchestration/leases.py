@@ -54,7 +54,11 @@ class LeaseKeeper:
         """Renew for ever, one statement a beat; the owner of the loop cancels it."""
         while True:
             await asyncio.sleep(self.beat)
-            await self.renew()
+            try:
+                await self.renew()
+            except Exception:
+                log.exception("leases_not_renewed")
+                self._stop_overdue()
 
     async def renew(self) -> None:
         """Renew what is held; stop what was lost or could not be renewed in time."""

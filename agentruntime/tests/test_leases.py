@@ -308,6 +308,27 @@ async def test_a_thread_of_an_unknown_agent_keeps_nobody_else_waiting(
     assert (view.status, view.turn) == ("idle", 0)
 
 
+async def test_a_database_that_misbehaves_for_a_while_stops_no_loop(another_host, pool, person):
+    """Not even with an error nobody thought of: a table that is not there."""
+    stage = Stage(wait_at="search")
+    talk = Talk(await another_host(stage, beat_seconds=0.05), await open_thread(person))
+    await talk.say("a room")
+    await until(lambda: "search" in stage.nodes)
+
+    await sql("alter table agentruntime_thread rename to gone_for_a_while")
+    await asyncio.sleep(0.3)
+    await sql("alter table gone_for_a_while rename to agentruntime_thread")
+
+    await change(talk.id, "lease_until = clock_timestamp() + interval '1 second'")
+    left = "select lease_until > clock_timestamp() + interval '5 seconds' from agentruntime_thread"
+    await until(lambda: row_is_true(left))
+    stage.gate.set()
+    await talk.settled(1)
+    thread = await open_thread(person)
+    await store_message(pool, message_to(thread))
+    await until(lambda: is_waiting(pool, thread))
+
+
 async def test_a_drained_host_gives_its_threads_back_unread_and_claims_no_more(
     another_host, person
 ):

@@ -176,7 +176,7 @@ def test_between_the_booking_and_the_end_of_its_turn(talk):
     assert_told_in_order(talk)
 
 
-@pytest.mark.parametrize("seconds", [0, 0.005, 0.02])
+@pytest.mark.parametrize("seconds", [0, 0.02])
 def test_right_after_the_yes_was_acknowledged(talk, seconds):
     server = talk.page.server
     talk.to("confirm")
@@ -206,8 +206,8 @@ def test_before_a_message_is_acknowledged_it_is_sent_again_and_counts_once(talk)
     talk.begin(id="the-first")
 
     assert talk.page.until("accepted")["id"] == "the-first"
-    talk.listen()
-    talk.finish()
+    talk.page.send("sync")
+    follow_to_the_end(talk, talk.page.until("welcome"))
     assert talk.is_booked_once()
     assert server.rows(
         "select count(*) from agentruntime_message where thread_id = %s and client_id = %s",
@@ -317,7 +317,7 @@ def test_sigterm_leaves_in_time_though_a_run_hangs_and_nothing_is_lost(talk):
         server.await_blocked()
         talk.page.say("and thank you", id="late")
         assert talk.page.until("accepted")["classification"] == "queued"
-        end_within(server, 10.5)
+        end_within(server, 10)
         assert talk.page.closed_with() == 4012
     server.start()
 
