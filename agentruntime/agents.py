@@ -39,7 +39,10 @@ class AgentSpec:
 
     build_graph: the graph, not compiled; its input channel `said` takes `{"messages": [...]}`,
         its questions are `interrupt({"kind", "message", "data"})`.
-    classify: what a message is (`correction`, `new_request`, ...), given the thread's summary.
+    classify: what a message beside a run is (one of `policy.CLASSES`), given the thread's summary
+        and the messages that the run answers or that wait already.
+    is_settled: whether more words are unlikely to follow at once, given the same; a run waits a
+        moment for the rest of what is not.
     describe: a state as people see it: `phase`, `slots`, `title` and whatever the portal shows.
     redact: the state with personal words masked.
     phrase: a structured answer in a person's words, for the transcript, by language.
@@ -51,10 +54,11 @@ class AgentSpec:
 
     name: str
     build_graph: Callable[[], "StateGraph[Any, Any, Any, Any]"]
-    classify: Callable[[Said, Mapping[str, Any]], str]
+    classify: Callable[[Said, Mapping[str, Any], Sequence[Said]], str]
     describe: Callable[[State], dict[str, Any]]
     redact: Callable[[State], dict[str, Any]]
     phrase: Callable[[Mapping[str, Any], str], str]
+    is_settled: Callable[[Sequence[Said], Mapping[str, Any]], bool] = lambda said, summary: True
     steps: Sequence[Step] = ()
     editable_fields: Sequence[str] = ()
     point_of_no_return: frozenset[str] = frozenset()

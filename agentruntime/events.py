@@ -63,6 +63,13 @@ class ThreadChanged(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TurnNoticed(Event):
+    """The database has this turn: a follower that has not seen it missed an event."""
+
+    name = "turn_noticed"
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunFailed(Event):
     """The run ended with an error; the thread stands as before it."""
 

@@ -5,7 +5,7 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any, TypedDict
@@ -37,6 +37,8 @@ class ProbeState(TypedDict, total=False):
     draft: dict[str, Any]
     result: dict[str, Any]
 
+
+QUICK = HostSettings(beat_seconds=0.2, watch_seconds=0.1, debounce_seconds=0.05)
 
 Hook = Callable[[str], Any]
 
@@ -101,8 +103,17 @@ def probe_graph(
     return graph
 
 
-def _classify(said: Said, summary: Mapping[str, Any]) -> str:
-    return "new_request" if said.value is None else "answer"
+_WORDS = {"no": "correction", "stop": "cancel", "and": "supplement"}
+
+
+def _classify(said: Said, summary: Mapping[str, Any], before: Sequence[Said]) -> str:
+    """By the first word: `no ...` corrects, `stop` cancels, `and ...` adds."""
+    return _WORDS.get(said.text.partition(" ")[0], "new_intent")
+
+
+def _is_settled(said: Sequence[Said], summary: Mapping[str, Any]) -> bool:
+    """Words that end in dots are followed by more."""
+    return not said[-1].text.endswith("...")
 
 
 def _describe(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,10 +137,12 @@ def probe_spec(
         name=name,
         build_graph=lambda: probe_graph(hook, act=act),
         classify=_classify,
+        is_settled=_is_settled,
         describe=_describe,
         redact=lambda state: {"draft": sorted(state.get("draft") or {})},
         phrase=lambda value, language: str(value.get("room") or value.get("approved") or ""),
         steps=[Step(node=node, labels={"en": text, "zh": text}) for node, text in labels.items()],
+        point_of_no_return=frozenset({"book"}),
         effect_nodes=frozenset({"book"}),
     )
 
@@ -142,7 +155,7 @@ async def running_host(
 
     shift: added to every instant agents see.
     """
-    host = RuntimeHost(settings or HostSettings(beat_seconds=0.2), shift=shift)
+    host = RuntimeHost(settings or QUICK, shift=shift)
     await host.start()
     set_host(host)
     try:

@@ -112,7 +112,19 @@ SETTINGS: dict[str, Setting] = {
             name="ROOMWISE_BEAT_SECONDS",
             default="3",
             read=float,
-            about="How often leases are renewed and waiting work is looked for.",
+            about="How often leases are renewed.",
+        ),
+        Setting(
+            name="ROOMWISE_WATCH_SECONDS",
+            default="0.5",
+            read=float,
+            about="How often a worker looks for threads whose worker has died.",
+        ),
+        Setting(
+            name="ROOMWISE_DEBOUNCE_SECONDS",
+            default="0.8",
+            read=float,
+            about="Silence that ends what a person is saying in several messages; four times as long at most.",
         ),
         Setting(
             name="ROOMWISE_FLUSH_AFTER",

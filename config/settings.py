@@ -136,6 +136,8 @@ ROOMWISE = {
     "runtime": {
         "lease_seconds": env.read("ROOMWISE_LEASE_SECONDS"),
         "beat_seconds": env.read("ROOMWISE_BEAT_SECONDS"),
+        "watch_seconds": env.read("ROOMWISE_WATCH_SECONDS"),
+        "debounce_seconds": env.read("ROOMWISE_DEBOUNCE_SECONDS"),
         "flush_after_seconds": env.read("ROOMWISE_FLUSH_AFTER"),
         "run_seconds": env.read("ROOMWISE_RUN_SECONDS"),
         "drain_seconds": env.read("ROOMWISE_DRAIN_SECONDS"),

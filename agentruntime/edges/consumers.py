@@ -177,6 +177,7 @@ class AgentConsumer(AsyncWebsocketConsumer):
                 text=text,
                 data=request.value or {},
                 interrupt_id=request.interrupt_id,
+                strategy=request.strategy,
             ),
             seen=follower.thread,
             by=self.hear,

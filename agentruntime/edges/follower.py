@@ -17,6 +17,7 @@ from agentruntime.events import (
     RunFailed,
     StepStarted,
     ThreadChanged,
+    TurnNoticed,
 )
 from agentruntime.persistence.store import MessageView, ThreadView
 
@@ -63,6 +64,8 @@ class Follower:
 
     def frames(self, event: Event) -> list[simple.Frame] | None:
         """What to send for an event; None asks for the whole picture."""
+        if isinstance(event, TurnNoticed):
+            return None if event.turn > self.thread.turn else []
         if isinstance(event, MessageStored):
             return self._said(event)
         if event.version < self.thread.run_version:

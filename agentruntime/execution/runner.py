@@ -36,10 +36,13 @@ class Graph(Protocol):
 class RunSettings:
     """flush_after: seconds after which a run also saves at super-step boundaries.
 
+    debounce: seconds of silence that end what a person is saying.
+
     shift: added to every instant the agent sees; zero but in evaluations of recorded cases.
     """
 
     flush_after: float
+    debounce: float = 0.8
     shift: timedelta = timedelta()
 
 
@@ -77,7 +80,7 @@ class Run:
         self._settings = settings
         self._publish = publish
         self._n = 0
-        self._is_committing = False
+        self.is_committing = False
         self._interrupts: list[Any] = []
         self._started = time.monotonic()
 
@@ -90,7 +93,7 @@ class Run:
     def is_stoppable(self) -> bool:
         """Whether the turn can still be dropped as if it had not been."""
         nodes = {step["node"] for step in self.steps}
-        return not self._is_committing and not nodes & self.spec.point_of_no_return
+        return not self.is_committing and not nodes & self.spec.point_of_no_return
 
     async def execute(self) -> Committed:
         """Run the graph to its next wait and commit the turn.
@@ -101,10 +104,12 @@ class Run:
         self.tell(RunStarted, kind=self.claim.kind)
         if self.claim.kind == "recovery":
             self.tell(NoticeGiven, code="recovering")
+        if self.claim.notice:
+            self.tell(NoticeGiven, code=self.claim.notice)
         if self.input.messages:
             await self._stream()
         self.context.ensure_current()
-        self._is_committing = True
+        self.is_committing = True
         return await self._commit()
 
     def tell(self, event: type[Event], /, **data: Any) -> None:

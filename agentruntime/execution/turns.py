@@ -47,7 +47,7 @@ def turn_input(
         if (is_answer or message.interrupt_id) and message.interrupt_id != open_id:
             refused.append(message.id)
             continue
-        taken.append(_said(message, shift))
+        taken.append(said_of(message, shift=shift))
         if is_answer:
             break
     value: dict[str, Any] = {}
@@ -63,7 +63,8 @@ def turn_input(
     return TurnInput(messages=taken, refused=refused, interrupt=open_id, value=value)
 
 
-def _said(message: MessageView, shift: timedelta) -> Said:
+def said_of(message: MessageView, *, shift: timedelta = timedelta()) -> Said:
+    """A stored message as agents see it."""
     return Said(
         id=message.id,
         at=(message.created_at + shift).isoformat(),

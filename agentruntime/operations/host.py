@@ -29,6 +29,9 @@ from agentruntime.persistence.store import Claim, MessageView, NewMessage, Threa
 log = logging.getLogger(__name__)
 
 
+HEAD_CHECK_SECONDS = 2.0
+
+
 @dataclass(frozen=True, kw_only=True)
 class HostSettings:
     """Seconds, all of them; see the settings table in README.md."""
@@ -38,6 +41,8 @@ class HostSettings:
     flush_after_seconds: float = 5.0
     run_seconds: float = 120.0
     drain_seconds: float = 8.0
+    watch_seconds: float = 0.5
+    debounce_seconds: float = 0.8
 
 
 def worker_id() -> str:
@@ -90,6 +95,7 @@ class RuntimeHost:
         self._own(self._leases.keep(), "renew leases")
         self._own(self._attend(), "look for unattended threads")
         self._own(self.delivery.listen(), "listen to other workers")
+        self._own(self._notice_turns(), "compare turns")
         log.info("worker_started worker=%s", self.worker)
 
     async def drain(self) -> None:
@@ -141,6 +147,8 @@ class RuntimeHost:
                 self._own(self.delivery.send(stored), "tell other workers")
         if receipt.claim is not None:
             self.drive(receipt.claim)
+        elif not receipt.repeated and message.thread in self._drivers:
+            self._drivers[message.thread].nudge()
         return receipt
 
     def drive(self, claim: Claim) -> None:
@@ -152,12 +160,18 @@ class RuntimeHost:
             leases=self.leases,
             spec=spec,
             graph=self._graphs[spec.name],
-            settings=RunSettings(flush_after=self.settings.flush_after_seconds, shift=self._shift),
+            settings=RunSettings(
+                flush_after=self.settings.flush_after_seconds,
+                debounce=self.settings.debounce_seconds,
+                shift=self._shift,
+            ),
             run_seconds=self.settings.run_seconds,
             followers=Outlet(self.delivery),
         )
         self._drivers[driver.thread] = driver
         driver.start(self._driver_ended)
+        if not self.delivery.is_alone:
+            self._own(self.delivery.follow(driver.thread, driver.hear), "hear other workers")
 
     def step_of(self, thread: str) -> tuple[int, str] | None:
         """`(run version, node)` of the thread's run, if this process runs it."""
@@ -176,6 +190,8 @@ class RuntimeHost:
     def _driver_ended(self, driver: ThreadDriver) -> None:
         if self._drivers.get(driver.thread) is driver:
             del self._drivers[driver.thread]
+        if not self.delivery.is_alone:
+            self._own(self.delivery.unfollow(driver.thread, driver.hear), "hear no more")
         task = driver.task
         if task is not None and not task.cancelled() and (error := task.exception()):
             log.error("driver_failed thread=%s", driver.thread, exc_info=error)
@@ -189,7 +205,16 @@ class RuntimeHost:
                 log.warning("unattended_not_read error=%s", error)
             except Exception:
                 log.exception("unattended_not_read")
-            await asyncio.sleep(self.settings.beat_seconds)
+            await asyncio.sleep(self.settings.watch_seconds)
+
+    async def _notice_turns(self) -> None:
+        """Find out what the followers here have missed, for ever."""
+        while True:
+            await asyncio.sleep(HEAD_CHECK_SECONDS)
+            try:
+                await self.delivery.notice_turns(self.pool)
+            except StorageUnavailable as error:
+                log.warning("turns_not_compared error=%s", error)
 
     async def attend(self) -> None:
         """One look for unattended threads; each that can be claimed is driven here."""

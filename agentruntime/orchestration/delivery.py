@@ -13,7 +13,18 @@ from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 
-from agentruntime.events import Event, NoticeGiven, RunStarted, StepStarted, pack, unpack
+from agentruntime.events import (
+    Event,
+    NoticeGiven,
+    RunStarted,
+    StepStarted,
+    ThreadChanged,
+    TurnNoticed,
+    pack,
+    unpack,
+)
+from agentruntime.persistence import store
+from agentruntime.persistence.pools import Pool
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +56,7 @@ class Delivery:
     def __init__(self, worker: str) -> None:
         self.worker = worker
         self._listeners: dict[str, list[Listener]] = {}
+        self._told: dict[str, int] = {}
         layer: Any = get_channel_layer()
         self._layer = None if isinstance(layer, InMemoryChannelLayer) else layer
         self.is_alone = self._layer is None
@@ -62,14 +74,29 @@ class Delivery:
         listeners = self._listeners.get(thread, [])
         if listener in listeners:
             listeners.remove(listener)
+        if not listeners:
+            self._told.pop(thread, None)
         if not listeners and self._listeners.pop(thread, None) is not None and self._layer:
             await self._guarded(self._layer.group_discard(group_of(thread), self._channel))
 
     def tell(self, event: Event, *, but: Listener | None = None) -> None:
         """Tell the followers in this process, except one."""
+        if isinstance(event, ThreadChanged | TurnNoticed):
+            self._told[event.thread] = event.turn
         for listener in list(self._listeners.get(event.thread, ())):
             if listener != but:  # bound methods are equal, not the same
                 listener(event)
+
+    async def notice_turns(self, pool: Pool) -> None:
+        """Compare the followed threads with the database, in one statement; tell what was missed.
+
+        An event may be lost without a trace, the last one of a run too. Raises StorageUnavailable.
+        """
+        if not self._listeners:
+            return
+        for thread, turn, version in await store.turns(pool, list(self._listeners)):
+            if turn > self._told.get(thread, -1):
+                self.tell(TurnNoticed(thread=thread, version=version, n=0, turn=turn))
 
     async def send(self, event: Event) -> None:
         """Tell the other processes; a layer that fails or hangs is logged, never fatal."""

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from agentruntime.agents import Said, get_agent
 from agentruntime.exceptions import (
+    InboxFull,
     RuntimeFault,
     StaleAnswer,
     StorageUnavailable,
     ThreadArchived,
     ThreadNotFound,
 )
+from agentruntime.execution.turns import said_of
 from agentruntime.orchestration import policy
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
@@ -22,6 +24,7 @@ MAX_DECISIONS = 20
 
 _REFUSALS: dict[str, Callable[[], RuntimeFault]] = {
     "archived": ThreadArchived,
+    "busy": InboxFull,
     "stale_answer": StaleAnswer,
 }
 
@@ -55,13 +58,15 @@ async def accept(
     """
     fresh = False
     for _ in range(MAX_DECISIONS):
+        classification = await _classify(pool, message, seen)
         decision = policy.decide(
             status=seen.status,
             interrupt=seen.interrupt,
             kind=message.kind,
             interrupt_id=message.interrupt_id,
+            message_class=classification,
+            strategy=message.strategy,
         )
-        classification = _classify(message, seen)
         if decision.action != "refuse":
             claims = accepting and decision.action in {"start", "answer"}
             accepted = await store.accept(
@@ -101,12 +106,13 @@ async def _fresh(pool: Pool, thread: str) -> ThreadView:
     return found[0]
 
 
-def _classify(message: NewMessage, seen: ThreadView) -> str:
+async def _classify(pool: Pool, message: NewMessage, seen: ThreadView) -> str:
     """What the agent takes it to be; only where a decision needs to know: beside a run."""
-    if seen.status != "running":
+    if seen.status != "running" or message.kind != "text":
         return ""
-    said = Said(id=0, at="", text=message.text, value=message.data or None)
-    return get_agent(seen.agent).classify(said, seen.summary)
+    before = [said_of(each) for each in await store.unread(pool, message.thread)]
+    said = Said(id=0, at=datetime.now(UTC).isoformat(), text=message.text)
+    return get_agent(seen.agent).classify(said, seen.summary, before)
 
 
 async def _known(pool: Pool, message: NewMessage, seen: ThreadView) -> Receipt | None:

@@ -23,6 +23,7 @@ class _Held:
     lease: Lease
     until: float
     on_lost: Callable[[], None]
+    on_unread: Callable[[], None]
 
 
 class LeaseKeeper:
@@ -39,10 +40,18 @@ class LeaseKeeper:
         """Take a thread that has unread messages and no living owner."""
         return await store.claim(self._pool, thread=thread, worker=self.worker, lease=self.duration)
 
-    def hold(self, lease: Lease, *, on_lost: Callable[[], None]) -> None:
-        """Renew this lease from now on; `on_lost` is called once if that fails."""
+    def hold(
+        self,
+        lease: Lease,
+        *,
+        on_lost: Callable[[], None],
+        on_unread: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Renew this lease from now on. `on_lost` is called once if that fails, `on_unread` at
+        every renewal that finds messages stored beside the run, by whichever process.
+        """
         until = time.monotonic() + self.duration.total_seconds()
-        self._held[lease.thread] = _Held(lease, until, on_lost)
+        self._held[lease.thread] = _Held(lease, until, on_lost, on_unread)
 
     def drop(self, lease: Lease) -> None:
         """Renew it no more: the run is over."""
@@ -82,6 +91,8 @@ class LeaseKeeper:
                 continue
             if (thread, item.lease.version) in kept:
                 item.until = began + self.duration.total_seconds()
+                if kept[thread, item.lease.version]:
+                    item.on_unread()
             else:
                 self._lose(thread, item)
 

@@ -54,7 +54,7 @@ left join lateral ({TUPLE_SQL}
 """
 
 PENDING = f"""
-select {MESSAGE} from agentruntime_message as m
+select {MESSAGE}, m.rule from agentruntime_message as m
 where m.thread_id = %(thread)s and m.status = 'pending' order by m.id
 """
 
@@ -137,11 +137,41 @@ where m.status = 'pending' and t.status <> 'archived' and t.agent = any(%(agents
 order by t.id limit %(limit)s
 """
 
+# In a transaction: the lock waits for a fenced write in flight, the look after it sees its effect.
+LOCK_FOR_SUPERSEDE = """
+select 1 from agentruntime_thread
+where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s for update
+"""
+
+SUPERSEDE = """
+with bumped as (
+    update agentruntime_thread as t
+    set run_version = t.run_version + 1, unread = 0,
+        lease_until = clock_timestamp() + %(lease)s
+    where t.id = %(thread)s and t.run_version = %(version)s and t.lease_owner = %(worker)s
+        and not exists (
+            select from agentruntime_effect as e
+            where e.thread_id = t.id and e.run_version = t.run_version
+        )
+    returning t.id, t.turn, t.head, t.interrupt, t.run_version
+), ended as (
+    update agentruntime_run as r set status = 'superseded', ended_at = clock_timestamp(),
+        error = %(why)s
+    from bumped where r.thread_id = bumped.id and r.version = %(version)s
+), run as (
+    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base)
+    select %(run)s, id, run_version, case when interrupt is null then 'start' else 'resume' end,
+        %(worker)s, turn + 1, head
+    from bumped
+)
+select run_version from bumped
+"""
+
 RENEW = """
 update agentruntime_thread as t set lease_until = clock_timestamp() + %(lease)s
 from unnest(%(threads)s::text[], %(versions)s::bigint[]) as held(thread, version)
 where t.id = held.thread and t.run_version = held.version and t.lease_owner = %(worker)s
-returning t.id, t.run_version
+returning t.id, t.run_version, t.unread
 """
 
 # Also frees a thread this worker was given but never ran; its messages stay pending, and the next
@@ -212,6 +242,10 @@ with fence as (
     from fence where r.thread_id = fence.id and r.version = %(version)s
 )
 select id from fence
+"""
+
+TURNS = """
+select id, turn, run_version from agentruntime_thread where id = any(%(threads)s)
 """
 
 # One statement, so that the messages are those of the turn the thread is at.

@@ -7,7 +7,7 @@ and one transaction. Raises StorageUnavailable when the database does not answer
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from json import dumps
 from typing import Any
@@ -58,6 +58,7 @@ class MessageView:
     client_id: str | None
     created_at: datetime
     status: str = "pending"
+    rule: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class NewMessage:
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     interrupt_id: str = ""
+    strategy: str = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +95,10 @@ class Flushed:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A lease, and what the run starts from: the thread, its unread messages, its head's row."""
+    """A lease, and what the run starts from: the thread, its unread messages, its head's row.
+
+    notice: what to tell about why it runs, by its code.
+    """
 
     lease: Lease
     thread: ThreadView
@@ -102,6 +107,7 @@ class Claim:
     kind: str
     attempt: int = 1
     flushed: Flushed | None = None
+    notice: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,10 +329,10 @@ async def unattended(
 
 async def renew(
     pool: Pool, *, worker: str, held: Sequence[Lease], lease: timedelta
-) -> set[tuple[str, int]]:
-    """Renew leases in one statement; the `(thread, version)` pairs still held."""
+) -> dict[tuple[str, int], int]:
+    """Renew leases in one statement; how much is unread by the `(thread, version)` still held."""
     if not held:
-        return set()
+        return {}
     names = {
         "worker": worker,
         "lease": lease,
@@ -335,7 +341,39 @@ async def renew(
     }
     async with _connection(pool) as conn:
         rows = await (await conn.execute(sql.RENEW, names)).fetchall()
-    return {(row["id"], row["run_version"]) for row in rows}
+    return {(row["id"], row["run_version"]): row["unread"] for row in rows}
+
+
+async def supersede(pool: Pool, claim: Claim, *, lease: timedelta, why: str) -> Claim | None:
+    """Take one's own thread anew under the next run version, with all that is unread by now.
+
+    The run of the old version can write nothing from then on. None, nothing changed, when the
+    lease is lost, or when the run has acted outside its state already.
+    """
+    run = uuid7()
+    names = {**_fence(claim.lease), "lease": lease, "run": run, "why": why}
+    async with _connection(pool) as conn, conn.transaction():
+        await conn.execute(sql.LOCK_FOR_SUPERSEDE, names)
+        row = await (await conn.execute(sql.SUPERSEDE, names)).fetchone()
+        if row is None:
+            return None
+        found = await conn.execute(sql.PENDING, {"thread": claim.lease.thread})
+        pending = [_message_view(each) for each in await found.fetchall()]
+    return replace(
+        claim,
+        lease=replace(claim.lease, version=row["run_version"], run=run),
+        pending=pending,
+        kind="start" if claim.thread.interrupt is None else "resume",
+        attempt=1,
+        flushed=None,
+    )
+
+
+async def unread(pool: Pool, thread: str) -> list[MessageView]:
+    """The messages of a thread that no committed turn has read, in their order."""
+    async with _connection(pool) as conn:
+        found = await conn.execute(sql.PENDING, {"thread": thread})
+        return [_message_view(each) for each in await found.fetchall()]
 
 
 async def release(pool: Pool, lease: Lease, *, status: str, error: str = "") -> None:
@@ -412,6 +450,13 @@ async def flush(pool: Pool, lease: Lease, rows: TurnRows, flushed: Flushed) -> N
         row = await (await conn.execute(sql.FLUSH, names)).fetchone()
     if row is None:
         raise RunSuperseded(lease.thread)
+
+
+async def turns(pool: Pool, threads: Sequence[str]) -> list[tuple[str, int, int]]:
+    """`(thread, turn, run version)` of each, in one statement."""
+    async with _connection(pool) as conn:
+        found = await conn.execute(sql.TURNS, {"threads": list(threads)})
+        return [(row["id"], row["turn"], row["run_version"]) for row in await found.fetchall()]
 
 
 async def snapshot(

@@ -100,7 +100,7 @@ class Talk:
         _, messages = await store.snapshot(self.host.pool, self.id)
         return messages
 
-    async def say(self, text, *, client_id=None, seen=None, interrupt_id=""):
+    async def say(self, text, *, client_id=None, seen=None, interrupt_id="", strategy="auto"):
         self.count += 1
         message = NewMessage(
             thread=self.id,
@@ -108,6 +108,7 @@ class Talk:
             kind="text",
             text=text,
             interrupt_id=interrupt_id,
+            strategy=strategy,
         )
         return await self.host.accept(message, seen=seen or await self.view())
 

@@ -300,7 +300,7 @@ async def test_a_turn_that_dies_after_its_effect_runs_again_without_a_second_one
     await talk.answer({"approved": True})
     await died.wait()
     driver = talk.host._drivers[talk.id]
-    driver._lose()
+    driver._lose(driver._claim.lease)
     await asyncio.wait([driver.task])
     await expire(talk.id)
 

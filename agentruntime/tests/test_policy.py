@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentruntime.orchestration.policy import Decision, decide
+from agentruntime.orchestration.policy import Decision, action_of, decide, strongest
 
 OPEN = {"id": "q1", "kind": "clarify"}
 
@@ -22,7 +22,7 @@ TABLE = [
     ("running", None, "text", "", "queued", "text_while_running", ""),
     ("running", OPEN, "text", "", "queued", "text_while_running", ""),
     ("running", OPEN, "answer", "q1", "refuse", "already_answered", "stale_answer"),
-    ("running", OPEN, "text", "q1", "refuse", "already_answered", "stale_answer"),
+    ("running", OPEN, "text", "q1", "queued", "text_while_running", ""),
     ("running", OPEN, "answer", "q0", "refuse", "answers_another_question", "stale_answer"),
     ("running", None, "answer", "q1", "refuse", "answers_another_question", "stale_answer"),
     ("archived", None, "text", "", "refuse", "thread_archived", "archived"),
@@ -66,3 +66,42 @@ def test_plain_words_are_refused_by_a_closed_thread_only(status, interrupt, kind
     decision = decide(status=status, interrupt=interrupt, kind="text", interrupt_id="")
 
     assert (decision.action == "refuse") == (status == "archived")
+
+
+BESIDE = [
+    ("correction", "auto", "supersede", "correction_while_running"),
+    ("cancel", "auto", "supersede", "cancel_while_running"),
+    ("restart", "auto", "supersede", "restart_while_running"),
+    ("supplement", "auto", "join", "supplement_while_running"),
+    ("new_intent", "auto", "queued", "new_intent_while_running"),
+    ("answer", "auto", "queued", "answer_while_running"),
+    ("", "auto", "queued", "text_while_running"),
+    ("correction", "enqueue", "queued", "enqueued_as_asked"),
+    ("new_intent", "interrupt", "supersede", "interrupt_as_asked"),
+    ("new_intent", "rollback", "supersede", "rollback_as_asked"),
+    ("correction", "reject", "refuse", "rejected_while_running"),
+]
+
+
+@pytest.mark.parametrize(("message_class", "strategy", "action", "rule"), BESIDE)
+def test_what_words_beside_a_run_do(message_class, strategy, action, rule):
+    decision = decide(
+        status="running",
+        interrupt=None,
+        kind="text",
+        interrupt_id="",
+        message_class=message_class,
+        strategy=strategy,
+    )
+
+    assert (decision.action, decision.rule) == (action, rule)
+    if action != "refuse":
+        assert action_of(rule) == action
+
+
+@given(st.lists(st.sampled_from(["queued", "join", "supersede"]), min_size=1))
+def test_one_message_that_supersedes_takes_the_others_along(actions):
+    together = strongest(actions)
+
+    order = ["queued", "join", "supersede"]
+    assert order.index(together) == max(map(order.index, actions))

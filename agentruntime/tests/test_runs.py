@@ -217,8 +217,10 @@ async def test_a_stopped_run_is_dropped_for_good(talk):
 
     view = await talk.settled(1)
     assert (view.status, view.lease_owner, view.head) == ("idle", None, "")
-    run = await in_db_thread(Run.objects.get)
-    assert run.status == "stopped"
+    runs = await in_db_thread(
+        lambda: list(Run.objects.order_by("version").values_list("status", flat=True))
+    )
+    assert runs == ["superseded", "stopped"]
     assert [(m.kind, m.data) for m in await talk.messages()][1:] == [
         ("notice", {"code": "stopped"})
     ]

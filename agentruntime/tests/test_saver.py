@@ -318,7 +318,7 @@ async def test_a_dropped_turn_leaves_no_row_and_runs_again_from_the_same_questio
     await talk.answer({"room": "P01"})
     await until(lambda: nodes)
     dropped = talk.host._drivers[talk.id]
-    dropped._lose()
+    dropped._lose(dropped._claim.lease)
     await asyncio.wait([dropped.task])
 
     view = await talk.view()

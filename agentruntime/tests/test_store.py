@@ -316,7 +316,7 @@ async def test_leases_are_renewed_in_one_statement_and_the_lost_ones_are_left_ou
         pool, worker="w1", held=[each.lease for each in claims], lease=timedelta(seconds=60)
     )
 
-    assert held == {(kept.lease.thread, 1)}
+    assert held == {(kept.lease.thread, 1): 0}
     rows = await sql(
         "select id, extract(epoch from lease_until - clock_timestamp())::float"
         " from agentruntime_thread"
@@ -325,7 +325,7 @@ async def test_leases_are_renewed_in_one_statement_and_the_lost_ones_are_left_ou
     assert 55 < left[kept.lease.thread] <= 60
     assert 20 < left[stolen.lease.thread] <= 30
     assert left[released.lease.thread] is None
-    assert await store.renew(pool, worker="w1", held=[], lease=LEASE) == set()
+    assert await store.renew(pool, worker="w1", held=[], lease=LEASE) == {}
 
 
 async def test_a_renewal_is_not_blocked_by_a_fenced_effect_in_flight(pool, thread):
@@ -338,7 +338,7 @@ async def test_a_renewal_is_not_blocked_by_a_fenced_effect_in_flight(pool, threa
         async with asyncio.timeout(2):
             held = await store.renew(pool, worker="w1", held=[claimed.lease], lease=LEASE)
 
-    assert held == {(thread, 1)}
+    assert held == {(thread, 1): 0}
 
 
 @pytest.mark.parametrize(("interrupt", "status"), [(None, "idle"), ('\'{"id": "q"}\'', "waiting")])

@@ -207,6 +207,11 @@ def _drop(state: State, proposal: Proposal, now: datetime) -> State:
     was_open = state["dialogue"]["phase"] in OPEN_PHASES
     language = state["dialogue"]["language"]
     kept = state["dialogue"]["target"] is not None
+    if state["dialogue"]["next"] == "book":
+        # Said in the same breath as the yes: nothing was written, and what was confirmed is no
+        # draft any more. It stays readable as what was called off.
+        called_off = _with(state, phase="IDLE", offer=None, question=None, asks=[])
+        return _aside(called_off, "dropped", None)
     ended = reset(language)
     if not was_open:
         return _aside({**ended, "result": state["result"]}, "nothing_open", None)

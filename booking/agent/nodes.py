@@ -28,8 +28,11 @@ FREE_STARTS = 8
 GUESSED_MINUTES = 60
 
 
-def draft_view(state: Mapping[str, Any]) -> DraftView:
-    """What the conversation holds, as understanding takes it. Pure."""
+def draft_view(state: Mapping[str, Any], *, is_answer: bool) -> DraftView:
+    """What the conversation holds, as understanding takes it. Pure.
+
+    is_answer: the words answer the open question; the further words of a turn answer nothing.
+    """
     said = state["dialogue"]
     return DraftView(
         phase=said["phase"],
@@ -46,7 +49,7 @@ def draft_view(state: Mapping[str, Any]) -> DraftView:
             )
             for card in said["candidates"]
         ),
-        missing=tuple(said["asks"]),
+        missing=tuple(said["asks"]) if is_answer else (),
         assumed=tuple(said["assumed"]),
         options=tuple((slot, value) for slot, value in said["options"]),
         selected=said["selected"],
@@ -59,7 +62,7 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
     context = runtime.context
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     current: dict[str, Any] = {**reset(context.language), **state}
-    for message in current["said"]["messages"]:
+    for number, message in enumerate(current["said"]["messages"]):
         now = datetime.fromisoformat(message["at"]).astimezone(known.zone)
         value = message.get("value") or {}
         words = message.get("text") or value.get("text")
@@ -69,7 +72,7 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
                 now=now,
                 lexicon=known.lexicon,
                 hours=known.hours,
-                draft=draft_view(current),
+                draft=draft_view(current, is_answer=number == 0),
             )
             proposal = propose(understood)
             context.classes[message["id"]] = understood.classification[:40]

@@ -1,13 +1,15 @@
 """What the runtime and the audit app are told about the booking agent. Pure functions of state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from agentruntime.agents import AgentSpec, Said, Step
+from booking.agent import tools
 from booking.agent.graph import build_graph
-from booking.agent.planner import propose_answer
-from booking.agent.state import SHOWN_SLOTS
+from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
+from booking.agent.understand import DraftView, Understanding, apply, understand
 
 NAME = "booking"
 
@@ -21,11 +23,68 @@ STEPS = (
 )
 
 
-def classify(said: Said, summary: Mapping[str, Any]) -> str:
-    """What a message is, from its kind; words beside a run are read by the run that takes them."""
-    if said.value is not None:
-        return propose_answer(said.value).action
-    return "text"
+# What an act of understanding is beside a run.
+_CLASSES = {
+    "correction": "correction",
+    "provide_slots": "supplement",
+    "supplement": "supplement",
+    "cancel_flow": "cancel",
+    "cancel_booking": "cancel",
+    "decline": "cancel",
+    "restart": "restart",
+    "confirm": "answer",
+    "select": "answer",
+}
+
+
+def classify(said: Said, summary: Mapping[str, Any], before: Sequence[Said]) -> str:
+    """What words beside a run are, given the draft and what was said before them."""
+    understood = _Beside(before, summary)(said)
+    return _CLASSES.get(understood.acts[0] if understood.acts else "", "new_intent")
+
+
+def is_settled(said: Sequence[Said], summary: Mapping[str, Any]) -> bool:
+    """Whether the words make a whole: a request without gaps, or no request at all.
+
+    Few words that leave something open are often followed by the rest of the sentence.
+    """
+    read = _Beside(said[:-1], summary)
+    understood = read(said[-1])
+    if not set(understood.acts) & _REQUESTS:
+        return True
+    fold = apply(read.slots, understood, now=read.now(said[-1]))
+    return not fold.missing or bool(fold.problems)
+
+
+_REQUESTS = {"new_request", "provide_slots", "supplement", "correction"}
+
+
+class _Beside:
+    """Reads words in the draft as it will be once what was said before them is read."""
+
+    def __init__(self, before: Sequence[Said], summary: Mapping[str, Any]) -> None:
+        self.known = tools.remembered()
+        phase = summary.get("phase", "IDLE")
+        held = summary.get("slots") if phase in OPEN_PHASES else {}
+        self.slots = {key: value for key, value in (held or {}).items() if value is not None}
+        self.phase = phase if phase in OPEN_PHASES else "IDLE"
+        self.language = str(summary.get("language", "en"))
+        for said in before:
+            self.slots = apply(self.slots, self(said), now=self.now(said)).slots
+            if self.phase == "IDLE":
+                self.phase = "COLLECTING_SLOTS"
+
+    def now(self, said: Said) -> datetime:
+        return datetime.fromisoformat(said.at).astimezone(self.known.zone)
+
+    def __call__(self, said: Said) -> Understanding:
+        return understand(
+            said.text,
+            now=self.now(said),
+            lexicon=self.known.lexicon,
+            hours=self.known.hours,
+            draft=DraftView(phase=self.phase, slots=self.slots, language=self.language),
+        )
 
 
 def describe(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,12 +134,14 @@ SPEC = AgentSpec(
     name=NAME,
     build_graph=build_graph,
     classify=classify,
+    is_settled=is_settled,
     describe=describe,
     redact=redact,
     phrase=phrase,
     steps=STEPS,
     editable_fields=("slots", "selected"),
-    point_of_no_return=frozenset({"book", "change"}),
+    # What its nodes do is in our own database: the ledger knows when it is too late to stop them.
+    point_of_no_return=frozenset(),
     effect_nodes=frozenset({"book", "change"}),
     greeting={"en": text("greeting", "en"), "zh": text("greeting", "zh")},
     version=1,

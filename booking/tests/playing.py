@@ -3,6 +3,8 @@
 A case: `now`, `turns[{text}]`, `expect{classification, slots, phase, outcome, candidates, ...}`.
 """
 
+import asyncio
+import functools
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,14 +15,17 @@ from django.contrib.auth import get_user_model
 
 from agentruntime.access import new_thread
 from agentruntime.models import Message
+from agentruntime.operations.host import HostSettings
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread
 from agentruntime.persistence.saver import TurnSaver
 from agentruntime.persistence.store import NewMessage
 from agentruntime.testing import running_host, until
 from booking import demo
-from booking.agent import tools
+from booking.agent import nodes, tools
 from booking.models import Booking, Occurrence, Room, Source, Status, Visibility
+
+SETTINGS = HostSettings(beat_seconds=0.2, watch_seconds=0.1, debounce_seconds=0.6)
 
 PEOPLE = {"u1001": "lilei", "u2002": "wangfang", "u2003": "hanmei", "u2004": "zhaoqiang"}
 
@@ -93,17 +98,35 @@ class Played:
     outcome: str = ""
 
 
+SLOW_SECONDS = 1.0
+
+
+def slowed(monkeypatch) -> None:
+    """Make the steps that look and act take long enough to be spoken into."""
+    for name in ("search", "book"):
+        node = getattr(nodes, name)
+
+        @functools.wraps(node)
+        async def slow(state, runtime, node=node):
+            await asyncio.sleep(SLOW_SECONDS)
+            return await node(state, runtime)
+
+        monkeypatch.setattr(nodes, name, slow)
+
+
 async def play(case: dict[str, Any]) -> Played:
-    """Say every turn after the answer to the one before; the world must be loaded."""
+    """Say every turn after the answer to the one before, or while the agent works on it if the
+    case says so; the world must be loaded."""
     shift = datetime.fromisoformat(case["now"]) - datetime.now(UTC)
     owner = await in_db_thread(lambda: get_user_model().objects.get(username="lilei"))
     before = await in_db_thread(lambda: set(Booking.objects.values_list("pk", flat=True)))
     played = Played()
-    async with running_host(shift=shift) as host:
+    async with running_host(SETTINGS, shift=shift) as host:
         thread = await in_db_thread(
             new_thread, owner, agent="booking", language="zh" if case["lang"] == "zh" else "en"
         )
         for number, turn in enumerate(case["turns"]):
+            await asyncio.sleep(turn.get("gap_ms", 0) / 1000)
             view, _ = await store.snapshot(host.pool, thread.id)
             message = NewMessage(
                 thread=thread.id, client_id=f"m{number}", kind="text", text=turn["text"]
@@ -112,10 +135,13 @@ async def play(case: dict[str, Any]) -> Played:
 
             async def settled(turn=view.turn + 1):
                 now, _ = await store.snapshot(host.pool, thread.id)
-                return now.turn >= turn and now.status != "running"
+                is_read = not await store.unread(host.pool, thread.id)
+                return now.turn >= turn and now.status != "running" and is_read
 
-            await until(settled)
-            await _look(host, thread.id, played)
+            following = case["turns"][number + 1 : number + 2]
+            if not (following and following[0].get("while_running")):
+                await until(settled)
+                await _look(host, thread.id, played)
     played.booked = await in_db_thread(_booked_since, before)
     return played
 
@@ -176,6 +202,8 @@ def _outcome(played: Played) -> str:
             return "refused_permission"
         rule = dialogue["question"]["data"].get("rule")
         return "refused_policy" if rule else "asked"
+    if dialogue["told"] == "dropped" and dialogue["selected"]:
+        return "no_active_booking"
     return _TOLD.get(dialogue["told"], dialogue["told"])
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from agentruntime.agents import AgentSpec
 from agentruntime.exceptions import BadFrame
+from agentruntime.orchestration.policy import STRATEGIES
 from agentruntime.persistence.store import MessageView, ThreadView
 
 MAX_TEXT = 2000
@@ -27,6 +28,7 @@ class Say:
     text: str
     interrupt_id: str
     value: Mapping[str, Any] | None = None
+    strategy: str = "auto"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,15 @@ def _read_message(frame: Mapping[str, Any]) -> Say:
         id=_client_id(frame),
         text=text,
         interrupt_id=_text(frame, "interrupt_id", limit=MAX_ID, default=""),
+        strategy=_strategy(frame),
     )
+
+
+def _strategy(frame: Mapping[str, Any]) -> str:
+    strategy = _text(frame, "strategy", limit=20, default="auto")
+    if strategy not in STRATEGIES:
+        raise BadFrame(f"strategy is one of {', '.join(STRATEGIES)}")
+    return strategy
 
 
 def _read_answer(frame: Mapping[str, Any]) -> Say:
