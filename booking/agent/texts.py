@@ -40,11 +40,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "label.before": ("Now", "现在"),
     "label.after": ("New", "改为"),
     "value.approval": ("Needed before it is final", "需要审批，批准后生效"),
-    "value.people": ("{n}", "{n} 人"),
+    "value.people": ("{n} people", "{n} 人"),
+    "value.person": ("{n} person", "{n} 人"),
     "assumed.date": ("I took {value} as the day.", "日期按{value}理解。"),
     "assumed.start_time": ("I took {value} as the start.", "开始时间按 {value} 理解。"),
     "assumed.duration_minutes": ("I took {value} as the length.", "时长按{value}理解。"),
-    "assumed.capacity": ("I took it as {value} people.", "人数按 {value} 人理解。"),
+    "assumed.capacity": ("I took it as {value}.", "人数按 {value}理解。"),
     "assumed.room": ("I took that as room {value}.", "会议室按 {value} 理解。"),
     "known": ("So far: {facts}.", "已记下：{facts}。"),
     "choose": ("These rooms are free. Which one?", "以下会议室有空，要哪一间？"),
@@ -231,7 +232,7 @@ def slot_text(slot: str, value: Any, language: str) -> str:
     if slot == "duration_minutes":
         return duration_text(value, language)
     if slot == "capacity":
-        return text("value.people", language, n=value)
+        return text("value.person" if value == 1 else "value.people", language, n=value)
     return str(value)
 
 
