@@ -69,6 +69,9 @@ def _slots() -> dict[str, str]:
         "minutes": _("{minutes} min"),
         "hours": _("{hours} h"),
         "hoursAndMinutes": _("{hours} h {minutes} min"),
+        # Translators: a date; the parts are filled by name: Thu 3 Dec, 12月3日 周四
+        "day": _("{weekday} {day} {month}"),
+        "dayOfYear": _("{weekday} {day} {month} {year}"),
         "people_one": _("{count} person"),
         "people_other": _("{count} people"),
         "building": _("Building {code}"),
@@ -92,12 +95,12 @@ _EXAMPLES = {
     "en": (
         "A room for six tomorrow at 3 pm, for an hour",
         "Thursday 10:00 to 11:30, eight people, with a projector",
-        "What have I booked this week?",
+        "What have I booked?",
     ),
     "zh-Hans": (
         "明天下午三点，六个人，一个小时",
         "周四上午十点到十一点半，八个人，要投影",
-        "我这周订了哪些会议室？",
+        "我订了哪些会议室？",
     ),
 }
 

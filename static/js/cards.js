@@ -50,11 +50,12 @@ const CARDS = {
 
   complete: ({ data }, desk) => {
     if (!data.booking_id) return null;
-    const { word, interval, zoneName } = desk.f;
-    const when = data.start && interval(data.start, data.end, data.zone ?? undefined);
+    const { word, interval } = desk.f;
+    const zone = data.zone ?? desk.f.zone;
+    const when = data.start && interval(data.start, data.end, zone);
     return el(
       "div",
-      { class: "card receipt" },
+      { class: "card receipt", "data-status": data.status },
       el(
         "div",
         { class: "receipt-text" },
@@ -64,7 +65,7 @@ const CARDS = {
           data.room_id && el("strong", {}, String(data.room_id)),
           data.status && badge(data.status, word(`status_${data.status}`)),
         ),
-        when && el("p", {}, when, " ", el("span", { class: "soft" }, zoneName(data.start, data.zone ?? undefined))),
+        when && el("p", {}, when, " ", el("span", { class: "soft" }, zone)),
       ),
       el("a", { class: "button quiet", href: desk.bookings }, word("myBookings"), icon("next")),
     );

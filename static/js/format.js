@@ -20,12 +20,18 @@ export function formatter({ language, zone, texts, features }) {
   const plurals = new Intl.PluralRules(language);
   const counted = (key, count) => word(`${key}_${plurals.select(count) === "one" ? "one" : "other"}`, { count });
   const hours = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  const fields = { weekday: "short", year: "numeric", month: "short", day: "numeric" };
+
+  /** A date as the agent writes it: the texts hold the order of its parts, Intl their names. */
+  function dated(pattern, date, where) {
+    const parts = intl({ ...fields, timeZone: where }).formatToParts(date);
+    return word(pattern, Object.fromEntries(parts.map(({ type, value }) => [type, value])));
+  }
 
   /** A local calendar day "YYYY-MM-DD": it has no zone, so none may shift it. */
   function day(text) {
     const date = new Date(`${text}T00:00:00Z`);
-    if (Number.isNaN(date.getTime())) return text;
-    return intl({ weekday: "short", month: "short", day: "numeric", timeZone: "UTC" }).format(date);
+    return Number.isNaN(date.getTime()) ? text : dated("day", date, "UTC");
   }
 
   function minutes(total) {
@@ -34,27 +40,21 @@ export function formatter({ language, zone, texts, features }) {
     return word(parts.minutes ? "hoursAndMinutes" : "hours", parts);
   }
 
-  /** [start, end) in the rooms' zone, which is named. */
+  /** [start, end) in the rooms' zone. */
   function interval(start, end, where = zone) {
     const [from, to] = [new Date(start), new Date(end)];
     if (Number.isNaN(from.getTime())) return "";
-    const date = { year: "numeric", month: "short", day: "numeric", weekday: "short", timeZone: where };
     const clock = intl({ ...hours, timeZone: where });
     const until = Number.isNaN(to.getTime()) ? "" : `–${clock.format(to)}`;
-    return `${intl(date).format(from)} ${clock.format(from)}${until}`;
-  }
-
-  function zoneName(at, where = zone) {
-    const parts = intl({ timeZone: where, timeZoneName: "long" }).formatToParts(new Date(at));
-    return parts.find((part) => part.type === "timeZoneName")?.value ?? where;
+    return `${dated("dayOfYear", from, where)} ${clock.format(from)}${until}`;
   }
 
   /** When something was said, in the reader's own zone; the day only when it is not today. */
   function said(at, now) {
     const date = new Date(at);
     if (Number.isNaN(date.getTime())) return "";
-    const today = date.toDateString() === now.toDateString();
-    return intl(today ? hours : { ...hours, month: "short", day: "numeric" }).format(date);
+    const clock = intl(hours).format(date);
+    return date.toDateString() === now.toDateString() ? clock : `${dated("day", date)} ${clock}`;
   }
 
   const feature = (code) => features[code] ?? code;
@@ -74,5 +74,5 @@ export function formatter({ language, zone, texts, features }) {
     return (SLOTS[name] ?? String)(value);
   }
 
-  return { word, counted, day, minutes, interval, zoneName, said, slot, language };
+  return { word, counted, interval, said, slot, language, zone };
 }

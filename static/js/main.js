@@ -117,8 +117,8 @@ function listThread(address) {
 
 /** An error about one message: refused for good, or to be sent again in a moment. */
 function refused(frame) {
-  const entry = outbox.entries.find(({ frame: sent }) => sent.id === frame.id) ?? outbox.entries[0];
-  if (!entry) return;
+  const entry = frame.id ? outbox.entries.find(({ frame: sent }) => sent.id === frame.id) : outbox.entries[0];
+  if (!entry || frame.run) return;
   if (DELAYS.has(frame.code)) setTimeout(() => sendIfKept(entry), RETRY_PAUSE);
   if (!REFUSALS.has(frame.code)) return;
   outbox.settle(entry.frame.id);

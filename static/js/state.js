@@ -6,6 +6,8 @@
 const QUESTIONS = new Set(["clarify", "select_room", "confirm"]);
 /** Errors a run ends with; all others are about one message. */
 const RUN_ERRORS = new Set(["conflict", "upstream", "timeout", "internal"]);
+/** Rows of a confirmation that is about a booking there is, not about the draft. */
+const STORED = new Set(["booking", "before"]);
 
 export const fresh = (thread = null) => ({
   thread,
@@ -32,12 +34,13 @@ const item = (fields) => ({
   ...fields,
 });
 
+/** A notice is a passing word; one that was kept (a run was stopped) is said like any other. */
 function recorded(entry) {
   const data = entry.data ?? {};
   return item({
     key: String(entry.id),
     role: entry.role,
-    kind: entry.kind ?? "text",
+    kind: entry.kind === "notice" ? "text" : (entry.kind ?? "text"),
     text: entry.text ?? "",
     at: entry.at ?? null,
     data,
@@ -53,6 +56,9 @@ const draft = (state, frame) => ({
   slots: frame.slots ?? state.slots,
   assumed: frame.assumed ?? state.assumed,
 });
+/** A run has ended: what stood in line behind it is taken now. */
+const taken = (items) =>
+  items.map((known) => (known.classification === "queued" ? { ...known, classification: "" } : known));
 const put = (items, entry) => [...items.filter((known) => known.key !== entry.key), entry];
 
 /** The bubble that already shows this question: by its id, or the same words from the transcript. */
@@ -92,7 +98,9 @@ const REDUCERS = {
     const known = state.items.find((entry) => entry.key === frame.id);
     if (known) {
       const items = state.items.map((entry) =>
-        entry === known ? { ...entry, pending: false, text: frame.text || entry.text } : entry,
+        entry === known
+          ? { ...entry, pending: false, text: frame.text || entry.text, data: frame.data ?? entry.data }
+          : entry,
       );
       return { ...state, items };
     }
@@ -144,7 +152,7 @@ const REDUCERS = {
       stopping: false,
       open: frame.interrupt_id,
       progress: null,
-      items: put(state.items, entry),
+      items: put(taken(state.items), entry),
     };
   },
 
@@ -164,7 +172,7 @@ const REDUCERS = {
       stopping: false,
       open: null,
       progress: null,
-      items: frame.message || data.booking_id ? put(state.items, entry) : state.items,
+      items: frame.message || data.booking_id ? put(taken(state.items), entry) : taken(state.items),
     };
   },
 
@@ -181,7 +189,7 @@ const REDUCERS = {
     const items = again ? state.items : put(state.items, entry);
     if (!frame.run || !RUN_ERRORS.has(frame.code)) return { ...state, items };
     const status = state.open ? "waiting" : "idle";
-    return { ...state, status, stopping: false, progress: null, items };
+    return { ...state, status, stopping: false, progress: null, items: taken(items) };
   },
 
   stopping: (state) => ({ ...state, stopping: true }),
@@ -189,6 +197,12 @@ const REDUCERS = {
 
 export function reduce(state, frame) {
   return REDUCERS[frame.type]?.(state, frame) ?? state;
+}
+
+/** Whether what is being asked is about the draft (and not about a booking there is). */
+export function asksAboutDraft(state) {
+  const open = state.items.find((known) => known.interruptId && known.interruptId === state.open);
+  return !(open?.data.summary ?? []).some((row) => STORED.has(row.slot));
 }
 
 /** What was chosen on a question further up: the first structured answer said after it. */

@@ -3,7 +3,7 @@
 import { cardFor } from "./cards.js";
 import { el, icon, reconcile } from "./dom.js";
 import { languageOf } from "./format.js";
-import { choiceAt } from "./state.js";
+import { asksAboutDraft, choiceAt } from "./state.js";
 
 const SLOTS = ["date", "start_time", "duration_minutes", "capacity", "building", "floor", "room", "features", "title"];
 const REQUIRED = new Set(["date", "start_time", "duration_minutes", "capacity"]);
@@ -94,7 +94,7 @@ export function view({ page, desk, act, pendingAnswer }) {
   }
 
   function drawSlots(state) {
-    const over = state.phase === "BOOKED" || state.phase === "IDLE";
+    const over = state.phase === "BOOKED" || state.phase === "IDLE" || !asksAboutDraft(state);
     const collecting = state.phase === "COLLECTING_SLOTS" || state.status === "waiting";
     const filled = over ? [] : SLOTS.filter((name) => f.slot(name, state.slots[name]));
     const names = SLOTS.filter(
