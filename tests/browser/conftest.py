@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.person import Person
+from tests.browser.person import Cookies, Person
 from tests.browser.site import Site
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -62,8 +62,14 @@ def site(_site: Site) -> Iterator[Site]:
         _site.start()
 
 
+@pytest.fixture(scope="session")
+def cookies() -> Cookies:
+    """Signing in is made slow on purpose: once a person and language is enough."""
+    return {}
+
+
 @pytest.fixture
-def open_browser(browser: Browser, site: Site) -> Iterator[Callable[..., Person]]:
+def open_browser(browser: Browser, site: Site, cookies: Cookies) -> Iterator[Callable[..., Person]]:
     """Somebody opens a browser: `open_browser(language="zh", width=390)`; fails on page errors."""
     people: list[Person] = []
 
@@ -77,7 +83,7 @@ def open_browser(browser: Browser, site: Site) -> Iterator[Callable[..., Person]
             **more,
         )
         context.set_default_timeout(15_000)
-        people.append(Person(context, language=language))
+        people.append(Person(context, language=language, cookies=cookies))
         return people[-1]
 
     yield opened

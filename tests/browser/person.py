@@ -14,6 +14,10 @@ WORDS = {
         "begin": "A meeting room on {month} {day} at {clock}, for six people",
         "length": "one hour",
         "later": "make it {clock}",
+        "projector": "with a projector",
+        "cancel": "cancel it",
+        "cancelled": "Cancelled",
+        "stopped": "Stopped, as you asked. Nothing was booked.",
         "yes": "Yes",
         "switch": "Switch to English",
     },
@@ -21,17 +25,25 @@ WORDS = {
         "begin": "{month}月{day}日{clock}，六个人开会",
         "length": "一个小时",
         "later": "改到{clock}",
+        "projector": "要投影",
+        "cancel": "取消刚才的预订",
+        "cancelled": "已取消",
+        "stopped": "已按您的要求停止，没有产生任何预订。",
         "yes": "确认",
         "switch": "切换到中文",
     },
 }
+Cookies = dict[tuple[str, str], list[Any]]
 MONTHS = "January February March April May June July August September October November December"
 
 
 class Person:
-    def __init__(self, context: BrowserContext, *, language: str) -> None:
+    """`cookies`: those of everybody who has signed in so far, by name and language."""
+
+    def __init__(self, context: BrowserContext, *, language: str, cookies: Cookies) -> None:
         self.context = context
         self.language = language
+        self.cookies = cookies
         self.words = WORDS[language]
         self.problems: list[str] = []
         self.expects_lost_connections = False
@@ -49,6 +61,17 @@ class Person:
             self.problems.append(message.text)
 
     def sign_in(self, username: str = "lilei") -> "Person":
+        """Be signed in: with the cookies of the last time, while the server knows them."""
+        kept = self.cookies.get((username, self.language), [])
+        self.context.add_cookies(kept)
+        self.page.goto("/assistant/")
+        if self.page.locator("[name=username]").count():
+            self.sign_in_by_form(username)
+            self.cookies[username, self.language] = list(self.context.cookies())
+        self.connected()
+        return self
+
+    def sign_in_by_form(self, username: str) -> None:
         self.page.goto("/")
         switch = self.page.get_by_role("button", name=self.words["switch"])
         if switch.count():
@@ -60,7 +83,6 @@ class Person:
         if switch.count():
             switch.click()
             self.connected()
-        return self
 
     def connected(self, page: Page | None = None) -> None:
         pill = (page or self.page).locator("[data-part=connection]")
@@ -111,6 +133,19 @@ class Person:
         expect(self.page.locator("[data-part=step]")).not_to_be_empty()
         expect(self.page.locator("[data-part=stop]")).to_be_visible()
         expect(self.page.locator(".room:enabled, .summary button:enabled")).to_have_count(0)
+
+    def stops(self) -> None:
+        """Press stop, be told so, and have the field to oneself again."""
+        self.page.locator("[data-part=stop]").click()
+        told = self.page.locator(".message.assistant").get_by_text(self.words["stopped"])
+        expect(told).to_have_count(1)
+        expect(self.page.locator("[data-part=working]")).to_be_hidden()
+        expect(self.page.locator("[data-part=stop]")).to_be_hidden()
+
+    def chosen(self, page: Page | None = None) -> list[str]:
+        """What bears a check mark, from the top."""
+        marked = (page or self.page).locator("[aria-pressed=true]:has(svg)")
+        return [text.split("\n")[0] for text in marked.all_inner_texts()]
 
     @property
     def room(self) -> Locator:

@@ -12,7 +12,7 @@ def test_a_room_is_booked_by_talking(open_browser, site, language, width):
     person, at = open_browser(language=language, width=width), site.free_slot()
     person.page.goto("/")
     assert person.serious_faults() == []
-    person.sign_in()
+    person.sign_in_by_form("lilei")
     assert person.serious_faults() == []
 
     person.to_length_question(at)
@@ -56,6 +56,23 @@ def test_a_booking_is_cancelled_after_a_second_look(open_browser, site):
     person.page.get_by_role("button", name="Yes, cancel it").click()
     expect(person.page.get_by_role("status").first).to_contain_text("cancelled")
     expect(row).to_have_count(0)
+    assert site.bookings_at(at) == [(booking, room, "cancelled")]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_booking_is_cancelled_by_talking(open_browser, site, language):
+    person, at = open_browser(language=language, width=390).sign_in(), site.free_slot()
+    person.to_confirmation(at)
+    person.yes.click()
+    expect(person.receipt).to_be_visible()
+    [(booking, room, _)] = site.bookings_at(at)
+    person.say(person.words["cancel"])
+    person.question("confirm")
+    assert room in person.page.locator(".summary table").last.inner_text()
+    expect(person.page.locator("[data-part=draft]")).to_be_hidden()
+    assert site.bookings_at(at) == [(booking, room, "booked")]
+    person.yes.click()
+    expect(person.receipt.nth(1)).to_contain_text(person.words["cancelled"])
     assert site.bookings_at(at) == [(booking, room, "cancelled")]
 
 

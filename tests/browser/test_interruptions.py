@@ -10,38 +10,42 @@ STEPS = {
 }
 
 
-def finish(person, page=None):
+def finish(person):
     """From whatever is asked now to the receipt."""
-    page = page or person.page
+    page = person.page
     if page.locator(".message.select_room").count() == 0:
         person.say(person.words["length"])
-        person.question("select_room", page)
+        person.question("select_room")
     if page.locator(".message.confirm").count() == 0:
         page.locator(".room:enabled").first.click()
-        person.question("confirm", page)
+        person.question("confirm")
     page.locator(".summary .primary:enabled").click()
     expect(page.locator(".receipt")).to_be_visible()
 
 
-@pytest.mark.parametrize("reload", [False, True], ids=["stays", "reloads"])
 @pytest.mark.parametrize("step", STEPS)
-def test_a_killed_server_asks_the_same_again(open_browser, site, step, reload):
+def test_a_killed_server_asks_the_same_again(open_browser, site, step):
+    """On the page that stays open, and on one that is loaded again and answers."""
     person, at = open_browser(language="zh").sign_in(), site.free_slot()
     person.expects_lost_connections = True
     way, kind = STEPS[step]
     before = getattr(person, way)(at).inner_text()
     said = person.log()
+    stays, person.page = person.page, person.new_tab()
+    person.page.goto(stays.url)
+    person.question(kind)
     site.kill()
-    expect(person.page.locator("[data-part=connection]")).not_to_have_attribute(
-        "data-state", "connected"
-    )
+    for page in (stays, person.page):
+        pill = page.locator("[data-part=connection]")
+        expect(pill).not_to_have_attribute("data-state", "connected")
     site.start()
-    if reload:
-        person.page.reload()
-    person.connected()
-    assert person.question(kind).inner_text() == before
-    assert person.log() == said
+    person.page.reload()
+    for page in (stays, person.page):
+        person.connected(page)
+        assert person.question(kind, page).inner_text() == before
+        assert person.log(page) == said
     finish(person)
+    expect(stays.locator(".receipt")).to_have_count(1)
     assert len(site.bookings_at(at)) == 1
 
 
@@ -116,6 +120,63 @@ def test_a_page_reloaded_in_mid_run_follows_it_to_its_end(open_browser, site, st
     assert len(site.bookings_at(at)) == 1
 
 
+@pytest.mark.parametrize("step", NEEDS)
+def test_a_run_that_is_stopped_leaves_things_as_they_were(open_browser, site, step):
+    person, at = open_browser().sign_in(), site.free_slot()
+    act = to_step(person, at, step)
+    open_before = person.page.locator(".message:has(button:enabled) .bubble").all_inner_texts()
+    with site.held(NEEDS[step]):
+        act()
+        person.sees_work()
+        person.stops()
+        open_now = person.page.locator(".message:has(button:enabled) .bubble")
+        expect(open_now).to_have_text(open_before)
+    assert site.bookings_at(at) == []
+    said = person.log()
+    person.page.reload()
+    person.connected()
+    expect(open_now).to_have_text(open_before)
+    assert person.log() == said
+    if step == "request":
+        person.to_length_question(at)
+    finish(person)
+    assert len(site.bookings_at(at)) == 1
+
+
+def test_what_is_said_beside_a_run_is_taken_next(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_length_question(at)
+    with site.held("booking_room"):
+        person.say(person.words["length"])
+        person.sees_work()
+        person.say(person.words["projector"])
+        expect(person.page.locator(".message.user").last).to_contain_text("Next in line")
+    expect(person.page.locator(".chip:has-text('Projector')")).to_be_visible()
+    person.question("select_room")
+    expect(person.page.get_by_text("Next in line")).to_have_count(0)
+    assert person.log().count(person.words["projector"]) == 1
+
+
+def test_what_was_chosen_stays_marked(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_rooms(at)
+    other = person.new_tab()
+    other.goto(person.page.url)
+    person.question("select_room", other)
+    person.room.click()
+    person.question("confirm")
+    person.yes.click()
+    expect(person.receipt).to_be_visible()
+    expect(other.locator(".receipt")).to_be_visible()
+    marked = person.chosen()
+    [(_, room, _)] = site.bookings_at(at)
+    assert [each.split()[0] for each in marked] == [room, "Yes"]
+    assert person.chosen(other) == marked
+    person.page.reload()
+    expect(person.receipt).to_be_visible()
+    assert person.chosen() == marked
+
+
 def test_a_double_click_books_once(open_browser, site):
     person, at = open_browser().sign_in(), site.free_slot()
     person.to_confirmation(at)
@@ -184,8 +245,9 @@ def test_somebody_who_was_signed_out_is_asked_to_sign_in(open_browser, site):
     person = open_browser().sign_in()
     person.expects_lost_connections = True
     site.end_sessions()
-    site.kill()
-    site.start()
+    person.context.set_offline(True)
+    expect(person.page.locator("[data-part=connection]")).to_have_attribute("data-state", "offline")
+    person.context.set_offline(False)
     person.page.wait_for_url("**/accounts/login/**")
 
 
