@@ -27,7 +27,13 @@ from booking.exceptions import (
     RoomUnavailable,
 )
 from booking.intervals import Interval
-from booking.locks import lock_booking, lock_room, movable_occurrence, occurrences_of
+from booking.locks import (
+    lock_booking,
+    lock_room,
+    lock_rooms,
+    movable_occurrence,
+    occurrences_of,
+)
 from booking.models import Booking, BookingChange, Occurrence, Room, Source, Status, Visibility
 from booking.models.agreements import KEY_LENGTH, TITLE_LENGTH
 from booking.policies import Refusal, Rules
@@ -158,7 +164,8 @@ def reschedule_booking(
             if (target, during) == (occurrence.room.code, _during(occurrence)):
                 return _loaded(booking)
             before = BookingChange.picture(occurrence)
-            _move(booking, occurrence, lock_room(target), during, now=now)
+            place = lock_rooms(occurrence.room.code, target)
+            _move(booking, occurrence, place, during, now=now)
             _record(
                 booking,
                 BookingChange.Action.MOVED,

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 
 from booking import services
 from booking.exceptions import BookingError, IdempotencyMismatch, RoomUnavailable, VersionConflict
+from booking.locks import lock_room
 from booking.models import Booking, BookingChange, Occurrence, Source
 from booking.tests import world
 from booking.tests.world import NOW, TOMORROW, at, book, user
@@ -144,6 +145,19 @@ def test_a_key_in_flight_for_another_room_is_waited_for():
         [result] = second.result()
     assert isinstance(result, IdempotencyMismatch)
     assert result.booking == first.pk
+
+
+def test_a_move_queues_at_the_room_it_leaves_too():
+    """So two people who swap rooms take both in one order, and never wait for each other."""
+    booking = book("B202", TOMORROW, "10:00", "11:00")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            lock_room("B202")
+            moved = pool.submit(at_once, lambda: move(booking, room="A302"))
+            wait_for_a_waiter()
+        [result] = moved.result()
+    assert isinstance(result, Booking)
+    assert result.room.code == "A302"
 
 
 def wait_for_a_waiter():
