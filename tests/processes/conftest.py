@@ -20,9 +20,19 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from booking.demo import PASSWORD
-from tests.browser.site import ROOT, Site
+from tests.browser.site import ROOT, START_SECONDS, Site
 
 SECONDS = 20.0
+
+# `manage.py serve`, but for its first seconds: what it imports is loaded ahead, and the rest begins
+# at a word on its standard input. So the next server loads while the one before is spoken to.
+SERVE = """
+import sys
+import config.asgi, agentruntime.management.commands.serve
+from django.core.management import execute_from_command_line
+if sys.stdin.readline():
+    execute_from_command_line(["manage.py", *sys.argv[1:]])
+"""
 
 
 def pytest_collection_modifyitems(items):
@@ -39,23 +49,42 @@ class Server(Site):
         self.database = f"{self.database}_processes"
         self.conninfo = psycopg.conninfo.make_conninfo(self.conninfo, dbname=self.database)
         self.cookie = ""
+        self._next: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the server that was loaded ahead, wait until it is ready, load the one after it."""
+        self.process, self._next = self._next or self._load(), None
+        with self.process.stdin as word:
+            word.write(b"serve\n")
+        self._await_ready()
+        self._next = self._load()
+
+    def _load(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                [sys.executable, "-c", SERVE, "serve", "--port", str(self.port)],
+                env=self._env(),
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+            )
+
+    def _await_ready(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not self._is_ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the server did not start:\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.02)
+
+    def drop(self) -> None:
+        if self._next is not None:
+            self._next.kill()
+            self._next.communicate()
+        super().drop()
 
     def _env(self) -> dict[str, str]:
         return {**super()._env(), "ROOMWISE_BEAT_SECONDS": "0.5", "PYTHONFAULTHANDLER": "1"}
-
-    def create(self) -> None:
-        """Migrate and load the demo in one process: Python takes longer to start than both."""
-        self._administer("CREATE DATABASE {}")
-        program = "import django; django.setup(); from django.core.management import call_command"
-        program += "; call_command('migrate', verbosity=0); call_command('load_demo', verbosity=0)"
-        names = {**self._env(), "DJANGO_SETTINGS_MODULE": "config.settings"}
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env=names,
-            cwd=ROOT,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
 
     def restart(self) -> None:
         """Start it again if it is down."""

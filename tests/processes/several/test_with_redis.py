@@ -1,0 +1,99 @@
+"""Two tabs of one person on two processes that share a Redis; then Redis is killed for good."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.processes.several.together import HEAD_CHECK_SECONDS, is_over, news, reply, whole
+from tests.processes.test_power_cuts import request_of
+
+AT_ONCE_SECONDS = 0.5  # well under a head check: only Redis can have told it
+
+
+@pytest.fixture(scope="module")
+def nodes(together, redis):
+    return together.start(2, REDIS_URL=redis.url)
+
+
+@pytest.fixture
+def tabs(together, nodes):
+    here = together.page(nodes[0])
+    there = together.page(nodes[1], here.id)
+    assert there.welcome["session_id"] == here.id
+    return here, there
+
+
+@pytest.fixture
+def at(nodes):
+    return nodes[0].free_slot()
+
+
+def heard_by_both(here, there, act, *kinds):
+    """Do `act`; the frame of these kinds each tab gets, and how much later `there` got it."""
+
+    def hear(page):
+        return page.until(*kinds), time.monotonic()
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(hear, page) for page in (here, there)]
+        act()
+        (ours, at_ours), (theirs, at_theirs) = [each.result() for each in waiting]
+    return ours, theirs, at_theirs - at_ours
+
+
+def test_what_happens_in_one_tab_shows_at_once_in_the_other(tabs, at, nodes, figure):
+    here, there = tabs
+    said = request_of(at)
+
+    question, same, late = heard_by_both(
+        here, there, lambda: here.say(said), "interrupt", "complete"
+    )
+
+    assert [each["text"] for each in there.heard if each["type"] == "said"] == [said]
+    assert "said" not in {each["type"] for each in here.heard}
+    assert same["interrupt_id"] == question["interrupt_id"]
+    delays = [late]
+    answering, watching = there, here
+    while question["type"] == "interrupt":
+        act = lambda page=answering, asked=question: reply(page, asked)  # noqa: E731
+        question, same, late = heard_by_both(answering, watching, act, "interrupt", "complete")
+        delays.append(late)
+        assert (same["type"], same["message"]) == (question["type"], question["message"])
+        answering, watching = watching, answering
+    figure("shown in the other tab after", " ".join(f"{each * 1000:+.0f} ms" for each in delays))
+    assert max(delays) < AT_ONCE_SECONDS
+    assert len(nodes[0].bookings_at(at)) == 1
+    assert whole(here) == whole(there)
+
+
+def test_redis_is_killed_for_good_in_mid_conversation(tabs, at, nodes, redis, figure):
+    here, there = tabs
+    before = [node.process.pid for node in nodes]
+    with nodes[0].hold("lock table booking_occurrence in access exclusive mode"):
+        here.say(request_of(at))
+        assert there.until("said")["text"] == request_of(at)
+        nodes[0].await_blocked()
+        redis.kill()
+    question = here.until("interrupt")
+    began = time.monotonic()
+
+    assert news(there)["interrupt_id"] == question["interrupt_id"]
+
+    delays = [time.monotonic() - began]
+    answering, watching = there, here
+    while question is not None:
+        reply(answering, question)
+        question = news(answering)
+        began = time.monotonic()
+        seen = news(watching)
+        delays.append(time.monotonic() - began)
+        assert (seen and seen["interrupt_id"]) == (question and question["interrupt_id"])
+        answering, watching = watching, answering
+    figure("without Redis shown after", " ".join(f"{each:.2f} s" for each in delays))
+    assert max(delays) < HEAD_CHECK_SECONDS + 1
+    assert whole(here) == whole(there)
+    assert is_over(whole(here))
+    assert len(nodes[0].bookings_at(at)) == 1
+    assert [node.process.poll() for node in nodes] == [None, None]
+    assert [node.process.pid for node in nodes] == before

