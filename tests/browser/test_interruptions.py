@@ -143,18 +143,44 @@ def test_a_run_that_is_stopped_leaves_things_as_they_were(open_browser, site, st
     assert len(site.bookings_at(at)) == 1
 
 
-def test_what_is_said_beside_a_run_is_taken_next(open_browser, site):
+@pytest.mark.parametrize(
+    ("words", "told", "chip"),
+    [
+        ("with a projector", "Taking that in as well.", "Projector"),
+        ("make it for 8", "Starting again with your change.", "8 people"),
+    ],
+    ids=["supplement", "correction"],
+)
+def test_what_is_said_beside_a_run_changes_it(open_browser, site, words, told, chip):
     person, at = open_browser().sign_in(), site.free_slot()
     person.to_length_question(at)
     with site.held("booking_room"):
         person.say(person.words["length"])
         person.sees_work()
-        person.say(person.words["projector"])
+        person.say(words)
+        expect(person.page.locator(".message.notice .bubble")).to_have_text(told)
+        person.sees_work()
+    expect(person.page.locator(f".chip:has-text('{chip}')")).to_be_visible()
+    person.question("select_room")
+    expect(person.page.locator(".message.select_room")).to_have_count(1)
+    assert person.log().count(words) == 1
+    person.page.reload()
+    person.question("select_room")
+    expect(person.page.locator(".message.select_room")).to_have_count(1)
+
+
+def test_a_question_beside_a_run_is_answered_after_it(open_browser, site):
+    person, at = open_browser().sign_in("hanmei"), site.free_slot()
+    person.to_length_question(at)
+    with site.held("booking_room"):
+        person.say(person.words["length"])
+        person.sees_work()
+        person.say("What have I booked?")
         expect(person.page.locator(".message.user").last).to_contain_text("Next in line")
-    expect(person.page.locator(".chip:has-text('Projector')")).to_be_visible()
+    expect(person.page.get_by_text("Your bookings from now on")).to_be_visible()
     person.question("select_room")
     expect(person.page.get_by_text("Next in line")).to_have_count(0)
-    assert person.log().count(person.words["projector"]) == 1
+    assert person.log().count("What have I booked?") == 1
 
 
 def test_what_was_chosen_stays_marked(open_browser, site):
