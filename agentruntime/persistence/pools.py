@@ -26,6 +26,8 @@ DB_THREADS = 8
 TRANSACTION_TIMEOUT = 10
 STATEMENT_TIMEOUT = 8
 IDLE_BEFORE_CHECK = 2.0
+# What Django keeps among a database's options for itself.
+_NOT_LIBPQ = {"pool", "isolation_level", "server_side_binding", "assume_role"}
 
 _threads = ThreadPoolExecutor(max_workers=DB_THREADS, thread_name_prefix="orm")
 
@@ -38,11 +40,12 @@ def application_name(worker: str) -> str:
 def conninfo(*, worker: str) -> str:
     """Django's default database as a libpq connection string for this worker's sessions."""
     settings = connection.settings_dict
-    options = {
-        key: value
-        for key, value in settings["OPTIONS"].items()
-        if key not in {"pool", "isolation_level", "server_side_binding", "assume_role"}
-    }
+    options = {key: value for key, value in settings["OPTIONS"].items() if key not in _NOT_LIBPQ}
+    own = (
+        f"-c transaction_timeout={TRANSACTION_TIMEOUT}s"
+        f" -c statement_timeout={STATEMENT_TIMEOUT}s"
+        " -c client_connection_check_interval=2s"
+    )
     return make_conninfo(
         "",
         dbname=settings["NAME"],
@@ -50,13 +53,11 @@ def conninfo(*, worker: str) -> str:
         password=settings["PASSWORD"] or None,
         host=settings["HOST"] or None,
         port=settings["PORT"] or None,
-        application_name=application_name(worker),
-        options=(
-            f"-c transaction_timeout={TRANSACTION_TIMEOUT}s"
-            f" -c statement_timeout={STATEMENT_TIMEOUT}s"
-            " -c client_connection_check_interval=2s"
-        ),
-        **options,
+        **{
+            **options,
+            "application_name": application_name(worker),
+            "options": f"{options.get('options', '')} {own}".strip(),
+        },
     )
 
 
