@@ -89,6 +89,7 @@ _LEASE_FREE = """(
 )"""
 
 # Waits for nothing: a row locked by a fenced write in flight is skipped and tried at the next look.
+# A run that takes another's place begins at the instant the other ends: one clock for both.
 CLAIM = f"""
 with t as (
     select {THREAD} from agentruntime_thread as t
@@ -99,7 +100,7 @@ with t as (
         )
     for update skip locked
 ), lost as (
-    update agentruntime_run as r set status = 'lost', ended_at = clock_timestamp()
+    update agentruntime_run as r set status = 'lost', ended_at = statement_timestamp()
     from t where r.thread_id = t.id and r.version = t.run_version and r.status = 'running'
 ), claimed as (
     update agentruntime_thread as x
@@ -108,11 +109,12 @@ with t as (
     from t where x.id = t.id
     returning x.run_version
 ), run as (
-    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base, attempt)
+    insert into agentruntime_run
+        (id, thread_id, version, kind, worker, turn, base, started_at, attempt)
     select %(run)s, t.id, claimed.run_version,
         case when t.lease_owner is not null then 'recovery'
             when t.interrupt is null then 'start' else 'resume' end,
-        %(worker)s, t.turn + 1, t.head, 1 + (
+        %(worker)s, t.turn + 1, t.head, statement_timestamp(), 1 + (
             select count(*) from agentruntime_run as r
             where r.thread_id = t.id and r.turn = t.turn + 1 and r.status in ('running', 'lost')
         )
@@ -155,13 +157,13 @@ with bumped as (
         )
     returning t.id, t.turn, t.head, t.interrupt, t.run_version
 ), ended as (
-    update agentruntime_run as r set status = 'superseded', ended_at = clock_timestamp(),
-        error = %(why)s
+    update agentruntime_run as r set status = 'superseded',
+        ended_at = statement_timestamp(), error = %(why)s
     from bumped where r.thread_id = bumped.id and r.version = %(version)s
 ), run as (
-    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base)
+    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base, started_at)
     select %(run)s, id, run_version, case when interrupt is null then 'start' else 'resume' end,
-        %(worker)s, turn + 1, head
+        %(worker)s, turn + 1, head, statement_timestamp()
     from bumped
 )
 select run_version from bumped

@@ -548,3 +548,17 @@ async def contents():
     names += ["checkpoints", "checkpoint_blobs", "checkpoint_writes"]
     rows = "select x::text from {} as x order by 1"
     return {name: await sql(rows.format(name)) for name in names}
+
+
+@pytest.mark.parametrize("how", ["taken over", "started again"])
+async def test_a_run_begins_when_the_run_before_it_ends(pool, thread, how):
+    first = await claim_by_speaking(pool, thread)
+
+    if how == "taken over":
+        await expire(thread)
+        assert await claim(pool, thread)
+    else:
+        assert await store.supersede(pool, first, lease=LEASE, why="superseded")
+
+    before, after = await in_db_thread(lambda: list(Run.objects.order_by("version")))
+    assert before.started_at < before.ended_at == after.started_at
