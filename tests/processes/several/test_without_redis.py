@@ -72,8 +72,11 @@ def test_a_correction_in_the_other_tab_reaches_the_run(tabs, at, nodes, figure, 
     while question is not None:
         reply(here, question)
         question = news(here)
-    assert [seats >= 10 for (seats,) in nodes[0].rows(
-        """select r.seats from booking_occurrence o join booking_room r on r.id = o.room_id
+    assert [
+        seats >= 10
+        for (seats,) in nodes[0].rows(
+            """select r.seats from booking_occurrence o join booking_room r on r.id = o.room_id
            where o.starts_at = %s""",
-        at,
-    )] == [True]
+            at,
+        )
+    ] == [True]

@@ -202,6 +202,7 @@ class Together:
 
 def move(page: Page, node: Node) -> dict:
     """The same tab on another process, as after a reconnect; its welcome."""
+    page.socket.close_timeout = 0.2  # its process may be stopped, or gone
     page.close()
     page.server = node
     return page.open()
@@ -235,7 +236,9 @@ def reply(page: Page, question: dict) -> None:
 def whole(page: Page) -> dict:
     """The whole picture as a tab's process has it now, without what differs from tab to tab."""
     page.send("sync")
-    welcome = page.until("welcome")
+    page.send("ping")  # answered after it: older pictures may still be on their way to us
+    while (frame := page.until("welcome", "pong"))["type"] == "welcome":
+        welcome = frame
     return {key: welcome[key] for key in ("status", "slots", "phase", "transcript", "session_id")}
 
 
