@@ -9,8 +9,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -283,12 +283,3 @@ class Redis:
             self.process.kill()
             self.process.wait()
             self.process = None
-
-
-@contextmanager
-def timed() -> Iterator[list[float]]:
-    """Fills a list with the seconds the block took."""
-    took: list[float] = []
-    began = time.monotonic()
-    yield took
-    took.append(time.monotonic() - began)
