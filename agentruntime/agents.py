@@ -6,11 +6,12 @@ app can show, mask and edit it without knowing the app.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from langgraph.graph import StateGraph
+from typing import TYPE_CHECKING, Any
 
 from agentruntime.exceptions import UnknownAgent
+
+if TYPE_CHECKING:  # a command that runs no agent need not load LangGraph
+    from langgraph.graph import StateGraph
 
 State = Mapping[str, Any]
 

@@ -103,9 +103,10 @@ def _fill(state: State, proposal: Proposal, now: datetime) -> State:
 
 def _filled(state: State, understanding: Understanding, now: datetime) -> State:
     language = state["dialogue"]["language"]
-    already = state["dialogue"]["assumed"]
+    said = state["dialogue"]
+    already, read_back = said["assumed"], said.get("read_back", ())
     fold = apply(state["slots"], understanding, now=now, assumed=tuple(already))
-    news = [slot for slot in fold.assumed if slot not in already]
+    news = [slot for slot in fold.assumed if slot not in read_back]
     preface = lines(
         *(problem_text(each, language) for each in fold.problems),
         assumptions(fold.slots, news, language),

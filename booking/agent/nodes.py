@@ -62,6 +62,8 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
     context = runtime.context
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     current: dict[str, Any] = {**reset(context.language), **state}
+    said = current["dialogue"]
+    current["dialogue"] = {**said, "read_back": said["assumed"]}
     for number, message in enumerate(current["said"]["messages"]):
         now = datetime.fromisoformat(message["at"]).astimezone(known.zone)
         value = message.get("value") or {}

@@ -2,25 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentruntime.agents import AgentSpec, Said, Step
 from booking.agent import tools
-from booking.agent.graph import build_graph
 from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
 from booking.agent.understand import DraftView, Understanding, apply, understand
 
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
 NAME = "booking"
 
 STEPS = (
-    Step(node="understand", labels={"en": "Reading your message", "zh": "正在理解"}),
+    Step(node="understand", labels={"en": "Thinking", "zh": "正在处理"}),
     Step(node="search", labels={"en": "Looking for rooms", "zh": "正在查找会议室"}),
     Step(node="book", labels={"en": "Booking", "zh": "正在预订"}),
     Step(node="target", labels={"en": "Looking at your bookings", "zh": "正在查看您的预订"}),
     Step(node="change", labels={"en": "Changing the booking", "zh": "正在修改预订"}),
     Step(node="answer", labels={"en": "Answering", "zh": "正在回复"}),
 )
+
+
+def build_graph() -> "StateGraph[Any, Any, Any, Any]":
+    """The graph, loaded when a process is to run it: it brings LangGraph along."""
+    from booking.agent import graph
+
+    return graph.build_graph()
 
 
 # What an act of understanding is beside a run.

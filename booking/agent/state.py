@@ -36,7 +36,7 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
     readings it offers, as `[slot, value]`. candidates: the cards shown. selected: the card taken.
     question: what `interrupt()` asks. offer: what a yes will book. target: the booking that a yes
     will change. preface: words before the next question. wants: a question of the person's.
-    told: which one was answered last.
+    told: which one was answered last. read_back: assumptions that earlier turns have told.
     """
     return {
         "phase": "IDLE",
@@ -45,6 +45,7 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
         "asks": [],
         "options": [],
         "assumed": [],
+        "read_back": [],
         "candidates": [],
         "selected": None,
         "question": None,
