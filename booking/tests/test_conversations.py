@@ -31,10 +31,23 @@ async def _play(case, folder):
     return judge(case, played), played
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in _cases(SHARED)])
+def _named(folder: Path):
+    return [pytest.param(case, id=case["id"]) for case in _cases(folder)]
+
+
+@pytest.mark.parametrize("case", _named(OWN))
+async def test_a_conversation_ends_as_expected(case, transactional_db, monkeypatch):
+    await _judge(case, OWN, monkeypatch)
+
+
+@pytest.mark.parametrize("case", _named(SHARED))
 async def test_a_shared_conversation_ends_as_expected(case, transactional_db, monkeypatch):
+    await _judge(case, SHARED, monkeypatch)
+
+
+async def _judge(case, folder, monkeypatch):
     if any(turn.get("while_running") for turn in case["turns"]):
         slowed(monkeypatch)
-    wrong, played = await _play(case, SHARED)
+    wrong, played = await _play(case, folder)
 
     assert wrong == [], "\n".join(played.words)
