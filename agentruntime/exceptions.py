@@ -83,10 +83,3 @@ class UnknownAgent(RuntimeFault):
 
     code = "not_found"
     retry = False
-
-
-class WritesForbidden(RuntimeFault):
-    """A sandbox run tried to write outside its state."""
-
-    code = "internal"
-    retry = False
