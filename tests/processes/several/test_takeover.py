@@ -17,17 +17,27 @@ PROMISE_SECONDS = 1.0
 ROUNDS = 5
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def pair(together):
     """Two processes at the usual lease."""
-    return together.start(2)
+    return only_two(together)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def short_lived(together):
     """Two processes at a short lease."""
-    together.end()
-    return together.start(2, ROOMWISE_LEASE_SECONDS=str(SHORT_LEASE_SECONDS))
+    return only_two(together, ROOMWISE_LEASE_SECONDS=str(SHORT_LEASE_SECONDS))
+
+
+_running = {}
+
+
+def only_two(together, **env):
+    """Two processes of that environment and no others; those of the test before, if they are so."""
+    if _running.get("env") != env:
+        together.end()
+        _running.update(env=env, nodes=together.start(2, **env))
+    return _running["nodes"]
 
 
 HELD = "lock table booking_occurrence in access exclusive mode"
