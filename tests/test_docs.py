@@ -15,7 +15,7 @@ from agentruntime.edges.bindings import simple
 from agentruntime.edges.decoder import decode
 from agentruntime.edges.follower import Follower
 from agentruntime.events import MessageStored, NoticeGiven, RunFailed, StepStarted, ThreadChanged
-from agentruntime.persistence.store import MessageView, ThreadView
+from agentruntime.persistence.records import MessageView, ThreadView
 from booking.agent.spec import SPEC
 from config.env import ROOT
 

@@ -25,7 +25,7 @@ from agentruntime.edges.rates import TokenBucket
 from agentruntime.events import Event
 from agentruntime.exceptions import BadFrame, RuntimeFault, StaleAnswer, UnknownAgent
 from agentruntime.operations.host import get_host
-from agentruntime.persistence.store import NewMessage
+from agentruntime.persistence.records import NewMessage
 
 log = logging.getLogger(__name__)
 

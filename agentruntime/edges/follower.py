@@ -19,7 +19,7 @@ from agentruntime.events import (
     ThreadChanged,
     TurnNoticed,
 )
-from agentruntime.persistence.store import MessageView, ThreadView
+from agentruntime.persistence.records import MessageView, ThreadView
 
 
 class Follower:

@@ -13,7 +13,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from agentruntime.access import new_thread, thread_for
 from agentruntime.exceptions import ThreadNotFound
 from agentruntime.persistence.pools import in_db_thread
-from agentruntime.persistence.store import ThreadView
+from agentruntime.persistence.records import ThreadView
 
 RECHECK_SECONDS = 30.0
 

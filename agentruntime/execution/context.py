@@ -15,7 +15,7 @@ from agentruntime.exceptions import RunSuperseded
 from agentruntime.execution import effects
 from agentruntime.models import Effect
 from agentruntime.persistence.pools import in_db_thread
-from agentruntime.persistence.store import Lease
+from agentruntime.persistence.records import Lease
 
 P = ParamSpec("P")
 R = TypeVar("R")

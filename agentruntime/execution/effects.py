@@ -13,8 +13,8 @@ from django.db.models import Q
 from agentruntime.exceptions import RunSuperseded
 from agentruntime.models import Effect
 from agentruntime.persistence.pools import TRANSACTION_TIMEOUT
+from agentruntime.persistence.records import Lease
 from agentruntime.persistence.statements import FENCE
-from agentruntime.persistence.store import Lease
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,8 @@ from agentruntime.execution.context import RunContext
 from agentruntime.execution.turns import TurnInput, turn_input
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
+from agentruntime.persistence.records import Claim, Committed, Flushed, MessageView, TurnCommit
 from agentruntime.persistence.saver import TurnSaver
-from agentruntime.persistence.store import Claim, Committed, Flushed, MessageView, TurnCommit
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from agentruntime.agents import Said
-from agentruntime.persistence.store import MessageView
+from agentruntime.persistence.records import MessageView
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from agentruntime.orchestration.inbox import Receipt
 from agentruntime.orchestration.leases import LeaseKeeper
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool, open_pool
-from agentruntime.persistence.store import Claim, MessageView, NewMessage, ThreadView
+from agentruntime.persistence.records import Claim, MessageView, NewMessage, ThreadView
 
 log = logging.getLogger(__name__)
 

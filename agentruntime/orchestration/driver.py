@@ -21,8 +21,8 @@ from agentruntime.orchestration import policy
 from agentruntime.orchestration.leases import LeaseKeeper
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
+from agentruntime.persistence.records import Claim, Committed, Lease, ThreadView, TurnCommit
 from agentruntime.persistence.saver import TurnRows
-from agentruntime.persistence.store import Claim, Committed, Lease, ThreadView, TurnCommit
 
 log = logging.getLogger(__name__)
 

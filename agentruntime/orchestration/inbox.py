@@ -17,7 +17,7 @@ from agentruntime.execution.turns import said_of
 from agentruntime.orchestration import policy
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
-from agentruntime.persistence.store import Claim, NewMessage, ThreadView
+from agentruntime.persistence.records import Claim, NewMessage, ThreadView
 
 # A thread that moves on this often while one message is being decided has something wrong.
 MAX_DECISIONS = 20

@@ -10,7 +10,7 @@ from datetime import timedelta
 from agentruntime.exceptions import StorageUnavailable
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
-from agentruntime.persistence.store import Claim, Lease
+from agentruntime.persistence.records import Claim, Lease
 
 log = logging.getLogger(__name__)
 

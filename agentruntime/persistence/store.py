@@ -4,10 +4,9 @@ The models describe the same tables for the admin and the migrations. One call i
 and one transaction. Raises StorageUnavailable when the database does not answer.
 """
 
-import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from json import dumps
 from typing import Any
@@ -22,142 +21,20 @@ from agentruntime.exceptions import RunSuperseded, StorageUnavailable, ThreadNot
 from agentruntime.models import uuid7
 from agentruntime.persistence import statements as sql
 from agentruntime.persistence.pools import Pool
+from agentruntime.persistence.records import (
+    Accepted,
+    Claim,
+    Committed,
+    Flushed,
+    Lease,
+    MessageView,
+    NewMessage,
+    ThreadView,
+    TurnCommit,
+)
 from agentruntime.persistence.saver import SERDE, TurnRows
 
 TRANSCRIPT = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class ThreadView:
-    """A thread as it was committed: what policies decide on and followers are shown."""
-
-    id: str
-    agent: str
-    owner_id: int
-    language: str
-    status: str
-    run_version: int
-    lease_owner: str | None
-    turn: int
-    head: str
-    interrupt: dict[str, Any] | None
-    summary: dict[str, Any]
-    title: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class MessageView:
-    """A stored message. kind: `text` or `answer` from people, a card's kind from the agent."""
-
-    id: int
-    role: str
-    kind: str
-    text: str
-    data: dict[str, Any]
-    interrupt_id: str
-    client_id: str | None
-    created_at: datetime
-    status: str = "pending"
-    rule: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class NewMessage:
-    """What a person said, before it is stored."""
-
-    thread: str
-    client_id: str | None
-    kind: str
-    text: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
-    interrupt_id: str = ""
-    strategy: str = "auto"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lease:
-    """A worker's right to run a thread under one run version."""
-
-    thread: str
-    version: int
-    worker: str
-    run: uuid.UUID
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flushed:
-    """How far a long run was saved: its checkpoint, the messages it answers, what it said."""
-
-    head: str
-    consumed: Sequence[int]
-    said: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A lease, and what the run starts from: the thread, its unread messages, its head's row.
-
-    notice: what to tell about why it runs, by its code.
-    """
-
-    lease: Lease
-    thread: ThreadView
-    pending: Sequence[MessageView]
-    head: DictRow | None
-    kind: str
-    attempt: int = 1
-    flushed: Flushed | None = None
-    notice: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Accepted:
-    """The outcome of an accept: the thread as it is now, and what was stored, if it was.
-
-    `expected` is False when the thread had moved on: decide again. Stored nothing although
-    expected: a message with that client id is there already.
-    """
-
-    thread: ThreadView
-    expected: bool
-    message_id: int | None
-    message_at: datetime | None
-    claim: Claim | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TurnCommit:
-    """All that a turn changes, to be written in one fenced transaction.
-
-    consumed: the messages it answers, each with what it was taken to be ("" when unknown).
-    left: how many messages of its claim it neither answers nor refuses.
-    """
-
-    lease: Lease
-    rows: TurnRows
-    status: str
-    run_status: str
-    head: str
-    interrupt: dict[str, Any] | None
-    summary: dict[str, Any]
-    title: str
-    language: str
-    agent_version: int
-    consumed: Mapping[int, str]
-    left: int
-    refused: Sequence[int] = ()
-    said: Sequence[Mapping[str, Any]] = ()
-    steps: Sequence[Mapping[str, Any]] = ()
-    error: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Committed:
-    """turn: the thread's turn now; said: the agent's new messages; pending: more is unread."""
-
-    turn: int
-    said: list[dict[str, Any]]
-    pending: bool
 
 
 @asynccontextmanager

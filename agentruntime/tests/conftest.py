@@ -14,8 +14,8 @@ from agentruntime import access, agents
 from agentruntime.models import uuid7
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread, open_pool
+from agentruntime.persistence.records import NewMessage, TurnCommit
 from agentruntime.persistence.saver import TurnRows
-from agentruntime.persistence.store import NewMessage, TurnCommit
 from agentruntime.testing import probe_spec, running_host, until
 
 LEASE = timedelta(seconds=30)

@@ -8,7 +8,7 @@ from agentruntime import exceptions
 from agentruntime.edges.bindings import simple
 from agentruntime.edges.bindings.simple import MAX_TEXT, Init, Ping, Say, Stop, Sync
 from agentruntime.exceptions import BadFrame
-from agentruntime.persistence.store import MessageView, ThreadView
+from agentruntime.persistence.records import MessageView, ThreadView
 from agentruntime.testing import probe_spec
 
 READ = [

@@ -9,8 +9,8 @@ from agentruntime.exceptions import RunSuperseded, StorageUnavailable, ThreadNot
 from agentruntime.models import Message, Run
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread, open_pool
+from agentruntime.persistence.records import Flushed
 from agentruntime.persistence.saver import TurnSaver
-from agentruntime.persistence.store import Flushed
 from agentruntime.testing import until
 from agentruntime.tests.conftest import (
     LEASE,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentruntime.execution.turns import turn_input
-from agentruntime.persistence.store import MessageView
+from agentruntime.persistence.records import MessageView
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 OPEN = {"id": "q1", "kind": "confirm"}

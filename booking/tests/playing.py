@@ -18,8 +18,8 @@ from agentruntime.models import Message
 from agentruntime.operations.host import HostSettings
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread
+from agentruntime.persistence.records import NewMessage
 from agentruntime.persistence.saver import TurnSaver
-from agentruntime.persistence.store import NewMessage
 from agentruntime.testing import running_host, until
 from booking import demo
 from booking.agent import nodes, tools

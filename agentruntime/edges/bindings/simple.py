@@ -7,7 +7,7 @@ from typing import Any
 from agentruntime.agents import AgentSpec
 from agentruntime.exceptions import BadFrame
 from agentruntime.orchestration.policy import STRATEGIES
-from agentruntime.persistence.store import MessageView, ThreadView
+from agentruntime.persistence.records import MessageView, ThreadView
 
 MAX_TEXT = 2000
 MAX_ID = 64
