@@ -46,6 +46,8 @@ class AgentSpec:
         moment for the rest of what is not.
     describe: a state as people see it: `phase`, `slots`, `title` and whatever the portal shows.
     redact: the state with personal words masked.
+    outcome: how the attempt at a task ends with this state (`success`, `cancelled`, `failed`), ""
+        while it goes on; asked only when the thread waits for nothing.
     phrase: a structured answer in a person's words, for the transcript, by language.
     editable_fields: names of what a fork may change.
     point_of_no_return: names of nodes after whose start a run is not stopped for a correction.
@@ -60,6 +62,7 @@ class AgentSpec:
     redact: Callable[[State], dict[str, Any]]
     phrase: Callable[[Mapping[str, Any], str], str]
     is_settled: Callable[[Sequence[Said], Mapping[str, Any]], bool] = lambda said, summary: True
+    outcome: Callable[[State], str] = lambda state: "success"
     steps: Sequence[Step] = ()
     editable_fields: Sequence[str] = ()
     point_of_no_return: frozenset[str] = frozenset()

@@ -52,6 +52,37 @@ class NoticeGiven(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class QueueChanged(Event):
+    """What waits behind the run in progress now: the clients' ids of the messages."""
+
+    name = "queue_changed"
+    waiting: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MessageWithdrawn(Event):
+    """A person took back what no run had taken in; its client id."""
+
+    name = "message_withdrawn"
+    client_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopAsked(Event):
+    """A person wants the run of this version stopped; for the worker that has it."""
+
+    name = "stop_asked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceNoticed(Event):
+    """Something about the service, not about a run, that a person should know, by its code."""
+
+    name = "service_noticed"
+    code: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ThreadChanged(Event):
     """A turn was committed: what is new, and the thread as it now stands."""
 
@@ -64,9 +95,13 @@ class ThreadChanged(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class TurnNoticed(Event):
-    """The database has this turn: a follower that has not seen it missed an event."""
+    """The database has this turn and run version: a follower that has not seen them missed an event.
+
+    is_news: something was said that no event told of.
+    """
 
     name = "turn_noticed"
+    is_news: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

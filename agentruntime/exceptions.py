@@ -43,6 +43,20 @@ class StaleAnswer(RuntimeFault):
     retry = False
 
 
+class AlreadyRead(RuntimeFault):
+    """The message is being answered, or was never there: it cannot be taken back."""
+
+    code = "already_read"
+    retry = False
+
+
+class Quarantined(RuntimeFault):
+    """Running these messages ended their worker again and again: they are set aside."""
+
+    code = "quarantined"
+    retry = False
+
+
 class InboxFull(RuntimeFault):
     """Too many messages of this thread wait to be read."""
 

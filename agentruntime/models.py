@@ -73,13 +73,34 @@ class Thread(models.Model):
         help_text=_("The agent's own description of its state."),
     )
     title = models.CharField(_("title"), max_length=120, db_default="")
+    stop_version = models.BigIntegerField(
+        _("stop asked for"), db_default=-1, help_text=_("The run version its person wants stopped.")
+    )
+    session_at = models.DateTimeField(_("session since"), null=True)
+    session_turn = models.BigIntegerField(_("turns before the session"), db_default=0)
+    session_open = models.BooleanField(_("session open"), db_default=False)
+    quarantined_at = models.DateTimeField(
+        _("quarantined"),
+        null=True,
+        help_text=_("Since when messages are set aside because running them ended their worker."),
+    )
     created_at = models.DateTimeField(_("created"), db_default=Now())
     updated_at = models.DateTimeField(_("updated"), db_default=Now())
 
     class Meta:
         verbose_name = _("thread")
         verbose_name_plural = _("threads")
-        indexes = [models.Index(fields=["owner", "agent", "-id"], name="thread_of_owner")]
+        indexes = [
+            models.Index(fields=["owner", "agent", "-id"], name="thread_of_owner"),
+            models.Index(
+                fields=["session_at"], condition=Q(session_open=True), name="thread_in_session"
+            ),
+            models.Index(
+                fields=["quarantined_at"],
+                condition=Q(quarantined_at__isnull=False),
+                name="thread_quarantined",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.id
@@ -96,6 +117,7 @@ class Run(models.Model):
         SUPERSEDED = "superseded", _("Superseded")
         STOPPED = "stopped", _("Stopped by its person")
         LOST = "lost", _("Lost with its worker")
+        QUARANTINED = "quarantined", _("Given up: it ended its workers")
 
     class Kind(models.TextChoices):
         START = "start", _("Start")
@@ -113,11 +135,14 @@ class Run(models.Model):
     version = models.BigIntegerField(_("run version"))
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
     status = models.CharField(
-        _("status"), max_length=10, choices=Status.choices, db_default=Status.RUNNING
+        _("status"), max_length=11, choices=Status.choices, db_default=Status.RUNNING
     )
     worker = models.CharField(_("worker"), max_length=60)
     attempt = models.PositiveSmallIntegerField(_("attempt"), db_default=1)
     turn = models.BigIntegerField(_("turn"), null=True)
+    newest = models.BigIntegerField(
+        _("newest message"), db_default=0, help_text=_("What was said later waits for its turn.")
+    )
     base = models.CharField(_("checkpoint before"), max_length=60, db_default="")
     head = models.CharField(_("checkpoint after"), max_length=60, db_default="")
     steps = models.JSONField(_("steps"), db_default=models.Value([], models.JSONField()))
@@ -150,6 +175,8 @@ class Message(models.Model):
         PENDING = "pending", _("Waiting to be read")
         CONSUMED = "consumed", _("Read")
         REFUSED = "refused", _("Refused")
+        WITHDRAWN = "withdrawn", _("Taken back")
+        QUARANTINED = "quarantined", _("Set aside: it ended its workers")
         SAID = "said", _("Said")
 
     thread = models.ForeignKey(
@@ -160,7 +187,7 @@ class Message(models.Model):
         verbose_name=_("thread"),
     )
     role = models.CharField(_("role"), max_length=10, choices=Role.choices)
-    status = models.CharField(_("status"), max_length=10, choices=Status.choices)
+    status = models.CharField(_("status"), max_length=11, choices=Status.choices)
     client_id = models.CharField(_("client's id"), max_length=64, null=True)  # noqa: DJ001 - absent is not ""
     kind = models.CharField(_("kind"), max_length=20, db_default="text")
     text = models.TextField(_("text"), db_default="")
@@ -168,7 +195,14 @@ class Message(models.Model):
     interrupt_id = models.CharField(_("answers question"), max_length=64, db_default="")
     classification = models.CharField(_("class"), max_length=40, db_default="")
     rule = models.CharField(_("rule"), max_length=60, db_default="")
-    run_version = models.BigIntegerField(_("run version"), null=True)
+    run_version = models.BigIntegerField(
+        _("run version"), null=True, help_text=_("The run that read it.")
+    )
+    beside = models.BigIntegerField(
+        _("beside run version"),
+        null=True,
+        help_text=_("The run in progress when it came: the one it ended, joined or waited for."),
+    )
     turn = models.BigIntegerField(_("turn"), null=True)
     created_at = models.DateTimeField(_("created"), db_default=Now())
 
@@ -232,3 +266,102 @@ class Effect(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {self.pk}"
+
+
+class Session(models.Model):
+    """One attempt at a task inside a thread, written when it ends. Metrics count these."""
+
+    class Outcome(models.TextChoices):
+        SUCCESS = "success", _("Success")
+        CANCELLED = "cancelled", _("Cancelled")
+        FAILED = "failed", _("Failed")
+        TIMEOUT = "timeout", _("Timed out")
+
+    thread = models.ForeignKey(
+        Thread, on_delete=models.CASCADE, related_name="sessions", verbose_name=_("thread")
+    )
+    outcome = models.CharField(_("outcome"), max_length=10, choices=Outcome.choices)
+    phase = models.CharField(_("phase"), max_length=40, db_default="")
+    language = models.CharField(_("language"), max_length=10, db_default="")
+    turns = models.PositiveIntegerField(_("turns"), db_default=0)
+    started_at = models.DateTimeField(_("started"))
+    ended_at = models.DateTimeField(_("ended"), db_default=Now())
+
+    class Meta:
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
+        indexes = [models.Index(fields=["ended_at"], name="session_by_end")]
+
+    def __str__(self) -> str:
+        return f"{self.thread_id} {self.outcome}"
+
+
+class Worker(models.Model):
+    """One server process and how it is, by its own heartbeat and by the monitor's judgement."""
+
+    class Status(models.TextChoices):
+        IDLE = "idle", _("Idle")
+        PROCESSING = "processing", _("Processing")
+        ERROR = "error", _("Error")
+        TERMINATING = "terminating", _("Terminating")
+        ENDED = "ended", _("Ended")
+
+    class Health(models.TextChoices):
+        HEALTHY = "healthy", _("Healthy")
+        DEGRADED = "degraded", _("Degraded")
+        UNHEALTHY = "unhealthy", _("Unhealthy")
+        DEAD = "dead", _("Dead")
+
+    id = models.CharField(_("worker"), primary_key=True, max_length=60)
+    host = models.CharField(_("host"), max_length=120)
+    pid = models.PositiveIntegerField(_("process id"))
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices)
+    health = models.CharField(
+        _("health"), max_length=10, choices=Health.choices, db_default=Health.HEALTHY
+    )
+    reason = models.CharField(_("reason"), max_length=200, db_default="")
+    threads = models.JSONField(_("threads"), db_default=models.Value([], models.JSONField()))
+    runs = models.JSONField(_("runs"), db_default=models.Value([], models.JSONField()))
+    step = models.CharField(
+        _("step"), max_length=60, db_default="", help_text=_("Of the run that moved least lately.")
+    )
+    steps = models.PositiveBigIntegerField(_("steps so far"), db_default=0)
+    tool = models.CharField(_("last tool call"), max_length=60, db_default="")
+    still_seconds = models.FloatField(
+        _("seconds without progress"),
+        db_default=0.0,
+        help_text=_("Since the run that moved least lately began its step."),
+    )
+    cpu_percent = models.FloatField(_("CPU %"), db_default=0.0)
+    memory_mb = models.FloatField(_("memory MB"), db_default=0.0)
+    loop_lag_ms = models.FloatField(_("event loop lag ms"), db_default=0.0)
+    beat_seconds = models.FloatField(_("beat s"), db_default=3.0)
+    started_at = models.DateTimeField(_("started"), db_default=Now())
+    seen_at = models.DateTimeField(_("last heartbeat"), db_default=Now())
+    ended_at = models.DateTimeField(_("ended"), null=True)
+
+    class Meta:
+        verbose_name = _("worker")
+        verbose_name_plural = _("workers")
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class Chore(models.Model):
+    """Work that one process of all does every so often; the row is its schedule and its lock."""
+
+    name = models.CharField(_("chore"), primary_key=True, max_length=60)
+    every_seconds = models.FloatField(_("every s"))
+    due_at = models.DateTimeField(_("due"), db_default=Now())
+    started_at = models.DateTimeField(_("last started"), null=True)
+    took_ms = models.FloatField(_("last took ms"), null=True)
+    worker = models.CharField(_("last done by"), max_length=60, db_default="")
+    error = models.CharField(_("last error"), max_length=500, db_default="")
+
+    class Meta:
+        verbose_name = _("chore")
+        verbose_name_plural = _("chores")
+
+    def __str__(self) -> str:
+        return self.name

@@ -21,6 +21,9 @@ def _chat() -> dict[str, str]:
         "stopping": _("Stopping …"),
         "notSentYet": _("Not sent yet"),
         "queued": _("Next in line"),
+        "takeBack": _("Take back"),
+        "waiting_one": _("{count} message waiting"),
+        "waiting_other": _("{count} messages waiting"),
         "tryAgain": _("Try again"),
         "characters": _("{used} of {limit} characters"),
     }

@@ -145,6 +145,18 @@ SETTINGS: dict[str, Setting] = {
             about="How long SIGTERM waits for runs and sockets before it cancels them.",
         ),
         Setting(
+            name="ROOMWISE_IDLE_SECONDS",
+            default="600",
+            read=float,
+            about="Silence after which an unfinished attempt counts as timed out; its conversation stays open.",
+        ),
+        Setting(
+            name="ROOMWISE_HANG_SECONDS",
+            default="60",
+            read=float,
+            about="A process whose event loop has not answered for this long ends itself; 0 for never.",
+        ),
+        Setting(
             name="ROOMWISE_FRAMES_PER_SECOND",
             default="10",
             read=float,

@@ -141,6 +141,8 @@ ROOMWISE = {
         "flush_after_seconds": env.read("ROOMWISE_FLUSH_AFTER"),
         "run_seconds": env.read("ROOMWISE_RUN_SECONDS"),
         "drain_seconds": env.read("ROOMWISE_DRAIN_SECONDS"),
+        "idle_seconds": env.read("ROOMWISE_IDLE_SECONDS"),
+        "hang_seconds": env.read("ROOMWISE_HANG_SECONDS"),
     },
     "frames_per_second": env.read("ROOMWISE_FRAMES_PER_SECOND"),
     "planner": env.read("ROOMWISE_PLANNER"),

@@ -14,7 +14,14 @@ from agentruntime.edges import consumers
 from agentruntime.edges.bindings import simple
 from agentruntime.edges.decoder import decode
 from agentruntime.edges.follower import Follower
-from agentruntime.events import MessageStored, NoticeGiven, RunFailed, StepStarted, ThreadChanged
+from agentruntime.events import (
+    MessageStored,
+    NoticeGiven,
+    QueueChanged,
+    RunFailed,
+    StepStarted,
+    ThreadChanged,
+)
 from agentruntime.persistence.records import MessageView, ThreadView
 from booking.agent.spec import SPEC
 from config.env import ROOT
@@ -156,11 +163,13 @@ def frames_sent():
         MessageStored(**run, n=0, message=said),
         StepStarted(**run, n=1, step="understand"),
         NoticeGiven(**run, n=2, code="recovering"),
-        RunFailed(**run, n=3, code="internal", retry=True),
-        ThreadChanged(**{**run, "turn": 2}, n=4, status="idle", messages=[done]),
+        QueueChanged(**run, n=3, waiting=["m5", "m6"]),
+        RunFailed(**run, n=4, code="internal", retry=True),
+        ThreadChanged(**{**run, "turn": 2}, n=5, status="idle", messages=[done]),
     ):
         yield from follower.frames(event)
     yield simple.accepted("m1", "start")
+    yield simple.withdrawn("m5")
     yield simple.pong(AT.isoformat())
 
 

@@ -25,12 +25,15 @@ from agentruntime.edges.rates import TokenBucket
 from agentruntime.events import Event
 from agentruntime.exceptions import BadFrame, RuntimeFault, StaleAnswer, UnknownAgent
 from agentruntime.operations.host import get_host
+from agentruntime.operations.valve import VALVE
 from agentruntime.persistence.records import NewMessage
 
 log = logging.getLogger(__name__)
 
 PROTOCOL = "simple.v1"
 INIT_SECONDS = 10.0
+# How long a client may leave what it is sent unread.
+SLOW_SECONDS = 20.0
 STRIKES = 3
 HEARD_LIMIT = 256
 CLOSE_BROKEN, CLOSE_SIGNED_OUT, CLOSE_NOT_ALLOWED, CLOSE_TIMEOUT = 4400, 4401, 4403, 4408
@@ -105,13 +108,21 @@ class AgentConsumer(AsyncWebsocketConsumer):
             self.heard.clear()
             self.missed = True
         self.heard.append(event)
+        self._wake_sender()
+
+    def _hear_anew(self) -> None:
+        """Show the whole picture when the socket takes it."""
+        self.missed = True
+        self._wake_sender()
+
+    def _wake_sender(self) -> None:
         if self.sender is None or self.sender.done():
             self.sender = asyncio.create_task(self._send_heard())
 
     async def _send_heard(self) -> None:
         try:
             while self.heard or self.missed:
-                if not await self._signed_in():
+                if not await self._signed_in() or not await self._is_read():
                     return
                 missed, self.missed = self.missed, False
                 if missed or not await self._show(self.heard.popleft()):
@@ -121,6 +132,17 @@ class AgentConsumer(AsyncWebsocketConsumer):
         except Exception:
             log.exception("event_failed")
             await self._refuse(RuntimeFault())
+
+    async def _is_read(self) -> bool:
+        """Wait for a client that does not read; closes the socket when it has not in time.
+
+        What is told meanwhile is bounded: more than that, and only the picture is kept to show.
+        """
+        valve = self.scope.get(VALVE)
+        if valve is None or await valve.wait_open(SLOW_SECONDS):
+            return True
+        await self.close(code=CLOSE_TIMEOUT)
+        return False
 
     async def _show(self, event: Event) -> bool:
         """Send what an event changes; False when only the whole picture will do."""
@@ -139,10 +161,12 @@ class AgentConsumer(AsyncWebsocketConsumer):
             await self._init(request)
         elif isinstance(request, simple.Say):
             await self._say(request)
+        elif isinstance(request, simple.Withdraw) and self.follower is not None:
+            await get_host().withdraw(self.follower.thread, request.id)
         elif isinstance(request, simple.Stop) and self.follower is not None:
-            get_host().stop_run(self.follower.thread.id)
+            await get_host().stop_run(self.follower.thread.id)
         else:
-            await self._picture()
+            self._hear_anew()
 
     async def _init(self, request: simple.Init) -> None:
         thread = await sessions.open_thread(
@@ -218,6 +242,9 @@ class AgentConsumer(AsyncWebsocketConsumer):
             await self.close(code=CLOSE_BROKEN)
 
     async def _refuse(self, error: RuntimeFault, client_id: str | None = None) -> None:
+        valve = self.scope.get(VALVE)
+        if valve is not None and not valve.is_open:
+            return  # errors are for those who read
         await self._send(
             simple.error(error.code, language=self.language, retry=error.retry, client_id=client_id)
         )

@@ -13,13 +13,19 @@ from agentruntime.edges.bindings import simple
 from agentruntime.events import (
     Event,
     MessageStored,
+    MessageWithdrawn,
     NoticeGiven,
+    QueueChanged,
     RunFailed,
+    ServiceNoticed,
     StepStarted,
+    StopAsked,
     ThreadChanged,
     TurnNoticed,
 )
 from agentruntime.persistence.records import MessageView, ThreadView
+
+_BESIDE_RUNS = frozenset({MessageStored, MessageWithdrawn, ServiceNoticed, StopAsked})
 
 
 class Follower:
@@ -32,6 +38,7 @@ class Follower:
         self._question: simple.Frame | None = None
         self._n = 0
         self._run_version = 0
+        self._waiting: list[str] = []
 
     def picture(
         self,
@@ -42,7 +49,11 @@ class Follower:
         """The frames that draw the whole thread anew; events go on from there."""
         self.thread = thread
         self._question = _question_among(thread, [asdict(message) for message in messages])
-        frames = [simple.welcome(thread, messages, spec=self.spec, language=self.language)]
+        self._waiting = _waiting_among(thread, messages)
+        self._n = 0
+        frames = [
+            simple.welcome(thread, messages, self._waiting, spec=self.spec, language=self.language)
+        ]
         if thread.status == "running":
             self._run_version = thread.run_version
             node = step[1] if step else ""
@@ -65,9 +76,10 @@ class Follower:
     def frames(self, event: Event) -> list[simple.Frame] | None:
         """What to send for an event; None asks for the whole picture."""
         if isinstance(event, TurnNoticed):
-            return None if event.turn > self.thread.turn else []
-        if isinstance(event, MessageStored):
-            return self._said(event)
+            shown = (self.thread.turn, self.thread.run_version)
+            return None if event.is_news or (event.turn, event.version) > shown else []
+        if type(event) in _BESIDE_RUNS:
+            return self._beside_runs(event)
         if event.version < self.thread.run_version:
             return []
         if isinstance(event, ThreadChanged):
@@ -76,13 +88,40 @@ class Follower:
             return None
         if event.turn < self.thread.turn:
             return []
+        if self._has_gap(event):
+            return None
         self._run_version, self._n = event.version, event.n
         self.running(event.version)
         return [self._stamped(frame) for frame in self._of_run(event)]
 
+    def _has_gap(self, event: Event) -> bool:
+        """Whether an event of the same run was lost before this one."""
+        return event.version == self._run_version and 0 < self._n < event.n - 1
+
+    def _beside_runs(self, event: Event) -> list[simple.Frame]:
+        """What is not numbered with the events of a run."""
+        if isinstance(event, MessageStored):
+            return self._said(event)
+        if isinstance(event, MessageWithdrawn):
+            return [
+                simple.withdrawn(event.client_id),
+                *self._queue([each for each in self._waiting if each != event.client_id]),
+            ]
+        if isinstance(event, ServiceNoticed):
+            return [simple.notice(event.code, language=self.language)]
+        return []
+
+    def _queue(self, waiting: list[str]) -> list[simple.Frame]:
+        if waiting == self._waiting:
+            return []
+        self._waiting = waiting
+        return [simple.queue(waiting, language=self.language)]
+
     def _of_run(self, event: Event) -> list[simple.Frame]:
         if isinstance(event, StepStarted):
             return [simple.progress(event.step, spec=self.spec, language=self.language)]
+        if isinstance(event, QueueChanged):
+            return self._queue(event.waiting)
         if isinstance(event, NoticeGiven):
             return [simple.notice(event.code, language=self.language)]
         if isinstance(event, RunFailed):
@@ -127,7 +166,7 @@ class Follower:
         if not frames:  # a run that was stopped: its thread stands as before it
             return None
         stamped = [self._stamped(frame) for frame in frames]
-        self._run_version = 0
+        self._run_version = self._n = 0
         return stamped
 
     def _stamped(self, frame: simple.Frame) -> simple.Frame:
@@ -147,3 +186,14 @@ def _question_among(
         if message["role"] == "assistant" and message["interrupt_id"] == thread.interrupt["id"]:
             return simple.interrupt(message, thread.summary)
     return None
+
+
+def _waiting_among(thread: ThreadView, messages: Sequence[MessageView]) -> list[str]:
+    """Clients' ids of what waits behind the run in progress."""
+    if thread.newest is None:
+        return []
+    return [
+        message.client_id or str(message.id)
+        for message in messages
+        if message.status == "pending" and message.role == "user" and message.id > thread.newest
+    ]

@@ -28,7 +28,7 @@ class RunContext:
     owner_id: primary key of the person whose thread it is. language: the portal's, for when the
     person's words do not tell. now: the instant the run began. messages: what this turn answers.
     said: what the agent says, classes: what it took each message to be (by message id); both are
-    committed with the turn.
+    committed with the turn. tool: what was called last, for the heartbeat.
     """
 
     lease: Lease
@@ -39,6 +39,7 @@ class RunContext:
     said: list[dict[str, Any]] = field(default_factory=list)
     classes: dict[int, str] = field(default_factory=dict)
     superseded: bool = False
+    tool: str = ""
 
     def ensure_current(self) -> None:
         """Go on only while this run is the thread's. Raises RunSuperseded.
@@ -57,6 +58,7 @@ class RunContext:
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a synchronous read of an app (a selector) in a database thread."""
         self.ensure_current()
+        self.tool = getattr(call, "__name__", "")
         found = await in_db_thread(call, *args, **kwargs)
         self.ensure_current()
         return found
@@ -70,6 +72,7 @@ class RunContext:
         arguments: plain JSON, for the record. call: synchronous, in the effect's transaction.
         """
         self.ensure_current()
+        self.tool = name
         at = get_runtime().execution_info
         if at is None:
             raise RuntimeError("an effect happens inside a node")

@@ -47,7 +47,10 @@ class RunSettings:
 
 
 class Run:
-    """One run under its claim. `publish` takes the events; it neither waits nor fails."""
+    """One run under its claim. `publish` takes the events; it neither waits nor fails.
+
+    changes: see `turn_input`.
+    """
 
     steps_shown: ClassVar[frozenset[str]] = frozenset({"__start__"})
 
@@ -60,10 +63,13 @@ class Run:
         graph: Graph,
         settings: RunSettings,
         publish: Callable[[Event], None],
+        changes: Callable[[str], bool] = lambda rule: False,
     ) -> None:
         self.claim = claim
         self.spec = spec
-        self.input = turn_input(claim.thread.interrupt, _pending(claim), shift=settings.shift)
+        self.input = turn_input(
+            claim.thread.interrupt, _pending(claim), changes=changes, shift=settings.shift
+        )
         self.context = RunContext(
             lease=claim.lease,
             owner_id=claim.thread.owner_id,
@@ -79,15 +85,14 @@ class Run:
         self._graph = graph
         self._settings = settings
         self._publish = publish
-        self._n = 0
         self.is_committing = False
         self._interrupts: list[Any] = []
-        self._started = time.monotonic()
+        self._started = self.moved_at = time.monotonic()
 
     @property
     def left(self) -> int:
         """How many messages of the claim are for a later turn."""
-        return len(self.claim.pending) - len(self.input.consumed) - len(self.input.refused)
+        return len(self.claim.pending) - len(self.input.consumed) - len(self.input.aside)
 
     @property
     def is_stoppable(self) -> bool:
@@ -113,13 +118,12 @@ class Run:
         return await self._commit()
 
     def tell(self, event: type[Event], /, **data: Any) -> None:
-        """Number an event of this run and hand it to whoever follows."""
-        self._n += 1
+        """Hand an event of this run to whoever follows; its number is given as it is told."""
         self._publish(
             event(
                 thread=self.claim.lease.thread,
                 version=self.claim.lease.version,
-                n=self._n,
+                n=0,
                 turn=self.claim.thread.turn,
                 **data,
             )
@@ -168,6 +172,7 @@ class Run:
 
     def _step_started(self, node: str) -> None:
         self.step = node
+        self.moved_at = time.monotonic()
         self.steps.append({"node": node, "at": round(time.monotonic() - self._started, 4)})
         if self.spec.step(node, "en")[1]:
             self.tell(StepStarted, step=node)
@@ -197,6 +202,9 @@ class Run:
         summary = thread.summary
         if newest is not None:
             summary = self.spec.describe(newest.checkpoint["channel_values"])
+        outcome = ""
+        if newest is not None and interrupt is None:
+            outcome = self.spec.outcome(newest.checkpoint["channel_values"])
         said = list(self.context.said)
         if self._interrupts:
             said.append(_question(self._interrupts[-1]))
@@ -218,7 +226,9 @@ class Run:
                 agent_version=self.spec.version,
                 consumed={each: self.context.classes.get(each, "") for each in self.input.consumed},
                 left=self.left,
-                refused=self.input.refused,
+                aside=self.input.aside,
+                outcome=outcome,
+                phase=str(summary.get("phase", "")),
                 said=said,
                 steps=self.steps,
             ),
@@ -244,12 +254,11 @@ class Run:
         summary: dict[str, Any],
     ) -> None:
         """Tell the followers what a commit changed; it bears the turn it made."""
-        self._n += 1
         self._publish(
             ThreadChanged(
                 thread=self.claim.lease.thread,
                 version=self.claim.lease.version,
-                n=self._n,
+                n=0,
                 turn=committed.turn,
                 status=status,
                 interrupt=interrupt,

@@ -1,6 +1,6 @@
 """What a turn takes from its thread's unread messages: pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,14 +11,15 @@ from agentruntime.persistence.records import MessageView
 
 @dataclass(frozen=True, kw_only=True)
 class TurnInput:
-    """messages: what this turn answers. refused: answers to questions no longer open.
+    """messages: what this turn answers. aside: what nobody answers, each with status and rule:
+    answers to questions no longer open, words that a later message rolled back.
 
     interrupt: the question that is answered, or None for a fresh start. value: the graph's input
     (`{"messages": [...]}`) or the answer handed to `interrupt()`.
     """
 
     messages: Sequence[Said]
-    refused: Sequence[int]
+    aside: Mapping[int, tuple[str, str]]
     interrupt: str | None
     value: dict[str, Any]
 
@@ -31,36 +32,47 @@ def turn_input(
     interrupt: Mapping[str, Any] | None,
     pending: Sequence[MessageView],
     *,
+    changes: Callable[[str], bool] = lambda rule: False,
     shift: timedelta = timedelta(),
 ) -> TurnInput:
     """Read the unread messages in their order.
 
-    A structured answer to the open question is a turn of its own; consecutive texts are one turn.
+    changes: whether a message stored by this rule was said to change the run that it came beside.
+
+    A structured answer to the open question is a turn of its own, but for what was said beside its
+    run to change it; consecutive texts are one turn.
     """
     taken: list[Said] = []
-    refused: list[int] = []
     open_id = str(interrupt["id"]) if interrupt else None
-    for message in pending:
+    first = _newest_rollback(pending)
+    aside = {message.id: ("refused", "rolled_back") for message in pending[:first]}
+    for message in pending[first:]:
         is_answer = message.kind == "answer"
-        if is_answer and taken:
+        if taken and (is_answer or (taken[0].value is not None and not changes(message.rule))):
             break
         if (is_answer or message.interrupt_id) and message.interrupt_id != open_id:
-            refused.append(message.id)
+            aside[message.id] = ("refused", "stale_answer")
             continue
         taken.append(said_of(message, shift=shift))
-        if is_answer:
-            break
-    value: dict[str, Any] = {}
-    if taken:
-        items = [_plain(item) for item in taken]
-        first = taken[0]
-        if open_id is None:
-            value = {"messages": items}
-        elif first.value is not None:
-            value = {**first.value, "messages": items}
-        else:
-            value = {"text": "\n".join(item.text for item in taken), "messages": items}
-    return TurnInput(messages=taken, refused=refused, interrupt=open_id, value=value)
+    value = _value(taken, open_id) if taken else {}
+    return TurnInput(messages=taken, aside=aside, interrupt=open_id, value=value)
+
+
+def _value(taken: Sequence[Said], open_id: str | None) -> dict[str, Any]:
+    items = [_plain(item) for item in taken]
+    if open_id is None:
+        return {"messages": items}
+    if taken[0].value is not None:
+        return {**taken[0].value, "messages": items}
+    return {"text": "\n".join(item.text for item in taken), "messages": items}
+
+
+def _newest_rollback(pending: Sequence[MessageView]) -> int:
+    """Where the message stands that takes the place of those before it; 0 without one."""
+    for index in range(len(pending) - 1, -1, -1):
+        if pending[index].rule == "rollback_as_asked":
+            return index
+    return 0
 
 
 def said_of(message: MessageView, *, shift: timedelta = timedelta()) -> Said:

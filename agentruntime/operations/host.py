@@ -14,16 +14,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agentruntime.agents import all_agents, get_agent
-from agentruntime.events import MessageStored
-from agentruntime.exceptions import StorageUnavailable
+from agentruntime.events import MessageStored, MessageWithdrawn, StopAsked
+from agentruntime.exceptions import AlreadyRead, StorageUnavailable
 from agentruntime.execution.runner import Graph, RunSettings
+from agentruntime.operations.heartbeat import Heartbeat
+from agentruntime.operations.monitor import Monitor
 from agentruntime.orchestration import inbox
-from agentruntime.orchestration.delivery import Delivery, Listener, Outlet
+from agentruntime.orchestration.delivery import Delivery, Listener
 from agentruntime.orchestration.driver import ThreadDriver
 from agentruntime.orchestration.inbox import Receipt
 from agentruntime.orchestration.leases import LeaseKeeper
+from agentruntime.orchestration.outlet import Outlet
 from agentruntime.persistence import store
-from agentruntime.persistence.pools import Pool, open_pool
+from agentruntime.persistence.pools import Pool, conninfo, open_pool
 from agentruntime.persistence.records import Claim, MessageView, NewMessage, ThreadView
 
 log = logging.getLogger(__name__)
@@ -43,6 +46,8 @@ class HostSettings:
     drain_seconds: float = 8.0
     watch_seconds: float = 0.5
     debounce_seconds: float = 0.8
+    idle_seconds: float = 600.0
+    hang_seconds: float = 60.0
 
 
 def worker_id() -> str:
@@ -68,6 +73,7 @@ class RuntimeHost:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._pool: Pool | None = None
         self._leases: LeaseKeeper | None = None
+        self._heart: Heartbeat | None = None
 
     @property
     def pool(self) -> Pool:
@@ -93,8 +99,27 @@ class RuntimeHost:
             beat=self.settings.beat_seconds,
         )
         self._own(self._leases.keep(), "renew leases")
+        self._heart = Heartbeat(
+            self.worker,
+            conninfo=conninfo(worker=self.worker),
+            loop=asyncio.get_running_loop(),
+            beat=self.settings.beat_seconds,
+            holds=lambda: [driver.progress for driver in list(self._drivers.values())],
+            is_draining=lambda: self.draining,
+            hung_after=self.settings.lease_seconds,
+            exit_after=self.settings.hang_seconds,
+        )
+        self._heart.start()
+        self.monitor = Monitor(
+            self._pool,
+            worker=self.worker,
+            beat=self.settings.beat_seconds,
+            idle_seconds=self.settings.idle_seconds,
+        )
+        self._own(self.monitor.run(), "have chores done")
         self._own(self._attend(), "look for unattended threads")
-        self._own(self.delivery.listen(), "listen to other workers")
+        self._own(self.delivery.relay.listen(), "listen to other workers")
+        self._own(self.delivery.relay.watch(), "send canaries")
         self._own(self._notice_turns(), "compare turns")
         log.info("worker_started worker=%s", self.worker)
 
@@ -121,6 +146,9 @@ class RuntimeHost:
             task.cancel()
         if owned:
             await asyncio.wait(owned, timeout=2)
+        if self._heart is not None:
+            self._heart.stop()
+            await asyncio.to_thread(self._heart.join, 1.0)
         if self._pool is not None:
             await self._pool.close(timeout=2)
             self._pool = None
@@ -144,7 +172,7 @@ class RuntimeHost:
             stored = _stored(message, receipt)
             self.delivery.tell(stored, but=by)
             if not self.delivery.is_alone:
-                self._own(self.delivery.send(stored), "tell other workers")
+                self._own(self.delivery.relay.send(stored), "tell other workers")
         if receipt.claim is not None:
             self.drive(receipt.claim)
         elif not receipt.repeated and message.thread in self._drivers:
@@ -178,10 +206,32 @@ class RuntimeHost:
         driver = self._drivers.get(thread)
         return driver.step if driver else None
 
-    def stop_run(self, thread: str) -> bool:
-        """Stop the thread's run for good, if this process runs it and it is not too late."""
+    async def stop_run(self, thread: str) -> bool:
+        """Stop the thread's run for good, whichever process has it; False when it is too late.
+
+        The wish is stored: it outlives this process and that one. Raises StorageUnavailable.
+        """
         driver = self._drivers.get(thread)
-        return driver is not None and driver.stop_turn()
+        if driver is not None:
+            return driver.stop_turn()
+        version = await store.ask_to_stop(self.pool, thread)
+        if version is not None and not self.delivery.is_alone:
+            asked = StopAsked(thread=thread, version=version, n=0, turn=-1)
+            self._own(self.delivery.relay.send(asked), "tell other workers")
+        return version is not None
+
+    async def withdraw(self, thread: ThreadView, client_id: str) -> None:
+        """Take back a message that waits. Raises AlreadyRead, StorageUnavailable."""
+        if not await store.withdraw(self.pool, thread=thread.id, client_id=client_id):
+            raise AlreadyRead
+        gone = MessageWithdrawn(
+            thread=thread.id, version=-1, n=0, turn=thread.turn, client_id=client_id
+        )
+        self.delivery.tell(gone)
+        if thread.id in self._drivers:
+            self._drivers[thread.id].nudge()
+        if not self.delivery.is_alone:
+            self._own(self.delivery.relay.send(gone), "tell other workers")
 
     async def snapshot(self, thread: str) -> tuple[ThreadView, list[MessageView]] | None:
         """The committed thread and its transcript."""
@@ -213,7 +263,9 @@ class RuntimeHost:
             await asyncio.sleep(HEAD_CHECK_SECONDS)
             try:
                 await self.delivery.notice_turns(self.pool)
+                self.delivery.reached(database=True)
             except StorageUnavailable as error:
+                self.delivery.reached(database=False)
                 log.warning("turns_not_compared error=%s", error)
 
     async def attend(self) -> None:

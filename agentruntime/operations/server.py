@@ -17,6 +17,8 @@ from daphne.server import Server, twisted_loop
 from twisted.internet import defer
 
 from agentruntime.operations.host import RuntimeHost, set_host
+from agentruntime.operations.sockets import BoundedWebSocket
+from agentruntime.operations.valve import VALVE
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +47,14 @@ class RuntimeServer(Server):
 
     def listen_success(self, port: Any) -> None:
         self._ports.append(port)
+        self.ws_factory.protocol = BoundedWebSocket
         super().listen_success(port)
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        """Daphne's, with the socket's valve in the scope of a WebSocket."""
+        if isinstance(protocol, BoundedWebSocket):
+            scope[VALVE] = protocol.valve
+        return super().create_application(protocol, scope)
 
     def listen_error(self, failure: Any) -> None:
         self.failed = True

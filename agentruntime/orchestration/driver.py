@@ -2,34 +2,45 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from agentruntime.agents import AgentSpec
-from agentruntime.events import Event, MessageStored, NoticeGiven, RunFailed
+from agentruntime.events import (
+    Event,
+    MessageStored,
+    MessageWithdrawn,
+    NoticeGiven,
+    QueueChanged,
+    StopAsked,
+)
 from agentruntime.exceptions import (
     RunSuperseded,
     RunTimedOut,
-    RuntimeFault,
     StorageUnavailable,
 )
 from agentruntime.execution.runner import Graph, Run, RunSettings
 from agentruntime.execution.turns import turn_input
-from agentruntime.orchestration import policy
+from agentruntime.orchestration import endings, policy
 from agentruntime.orchestration.leases import LeaseKeeper
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
-from agentruntime.persistence.records import Claim, Committed, Lease, ThreadView, TurnCommit
-from agentruntime.persistence.saver import TurnRows
+from agentruntime.persistence.records import (
+    Claim,
+    Committed,
+    Lease,
+    MessageView,
+)
+from agentruntime.persistence.store import STOPPED
 
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 # Words that go on and on are answered after so many debounce times.
 DEBOUNCE_CEILING = 4
-STOPPED = "stopped"
 _NOTICES = {"join": "adjusting", "stop": STOPPED}
 
 
@@ -38,6 +49,18 @@ class Followers(Protocol):
 
     def put(self, event: Event) -> None: ...
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """A run in progress; moved_at: when its step began (monotonic seconds)."""
+
+    thread: str
+    run: str
+    moved_at: float
+    step: str = ""
+    steps: int = 0
+    tool: str = ""
 
 
 class ThreadDriver:
@@ -77,12 +100,28 @@ class ThreadDriver:
         self._ceiling = 0.0
         self._is_changing = False
         self._wanted: policy.Action | Literal["stop"] = "queued"
+        self._waiting: list[str] = []
 
     @property
     def step(self) -> tuple[int, str]:
         """`(run version, node)` of the run in progress; the node is "" before the first."""
         run = self._run
         return (self._claim.lease.version, run.step if run else "")
+
+    @property
+    def progress(self) -> Progress:
+        """Where it stands, for the heartbeat."""
+        run, lease = self._run, self._claim.lease
+        if run is None:
+            return Progress(thread=self.thread, run=str(lease.run), moved_at=time.monotonic())
+        return Progress(
+            thread=self.thread,
+            run=str(lease.run),
+            step=run.step,
+            steps=len(run.steps),
+            tool=run.context.tool,
+            moved_at=run.moved_at,
+        )
 
     def start(self, on_end: Callable[["ThreadDriver"], None]) -> "asyncio.Task[None]":
         """Drive in a task of the running loop; `on_end` is called when it ends, however."""
@@ -122,9 +161,14 @@ class ThreadDriver:
         self.stop()
 
     def hear(self, event: Event) -> None:
-        """An event of the thread from another process: words beside the run, or a newer run."""
-        if isinstance(event, MessageStored):
+        """An event of the thread from another process: words beside the run, a wish to stop it, or
+        a newer run.
+        """
+        if isinstance(event, MessageStored | MessageWithdrawn):
             self.nudge()
+        elif isinstance(event, StopAsked):
+            if event.version == self._claim.lease.version:
+                self.stop_turn()
         elif event.version > self._claim.lease.version:
             self._lose(self._claim.lease)
 
@@ -138,7 +182,10 @@ class ThreadDriver:
             while claim is not None:
                 self._claim = claim
                 self._leases.hold(
-                    claim.lease, on_lost=partial(self._lose, claim.lease), on_unread=self.nudge
+                    claim.lease,
+                    on_lost=partial(self._lose, claim.lease),
+                    on_unread=self.nudge,
+                    on_stop=self.stop_turn,
                 )
                 try:
                     claim = await self._next(await self._gathered(claim))
@@ -168,7 +215,8 @@ class ThreadDriver:
             return claim
         loop = asyncio.get_running_loop()
         ceiling = loop.time() + self._settings.debounce * DEBOUNCE_CEILING
-        while not self._is_settled(claim):
+        is_more = False
+        while is_more or not self._is_settled(claim):
             if self._stop_asked:
                 return replace(claim, notice=STOPPED)
             self._news.clear()
@@ -177,11 +225,14 @@ class ThreadDriver:
                 await asyncio.wait_for(self._news.wait(), max(0.0, wait))
             except TimeoutError:
                 break
-            claim = replace(claim, pending=await store.unread(self._pool, self.thread))
+            claim = replace(claim, pending=await store.take_in(self._pool, claim.lease))
+            is_more = True
         return claim
 
     def _is_settled(self, claim: Claim) -> bool:
-        taken = turn_input(claim.thread.interrupt, claim.pending).messages
+        taken = turn_input(
+            claim.thread.interrupt, claim.pending, changes=policy.changes_run
+        ).messages
         if not taken or any(said.value is not None for said in taken):
             return True
         return self._spec.is_settled(taken, claim.thread.summary)
@@ -191,6 +242,8 @@ class ThreadDriver:
         run = self._run = self._made(claim)
         if claim.notice == STOPPED:
             return await self._after(await self._stopped(run))
+        taken = {*run.input.consumed, *run.input.aside}
+        self._tell_queue(run, [m for m in claim.pending if m.id not in taken])
         work = asyncio.create_task(self._turn(run), name=f"run {self.thread}")
         self._work = work
         try:
@@ -244,15 +297,27 @@ class ThreadDriver:
 
     async def _heard(self, run: Run, known: set[int]) -> policy.Action | None:
         """What the messages new since the last look want done; told to the person if they wait."""
-        fresh = [m for m in await store.unread(self._pool, self.thread) if m.id not in known]
+        unread = await store.unread(self._pool, self.thread)
+        fresh = [m for m in unread if m.id not in known]
         known.update(message.id for message in fresh)
+        taken = {*run.input.consumed, *run.input.aside}
+        waiting = [message for message in unread if message.id not in taken]
         if not fresh:
+            self._tell_queue(run, waiting)
             return None
         action = policy.strongest([policy.action_of(message.rule) for message in fresh])
         self._wanted = action
         if action == "queued" or not run.is_stoppable:
             run.tell(NoticeGiven, code="queued")
+            self._tell_queue(run, waiting)
         return action
+
+    def _tell_queue(self, run: Run, waiting: Sequence[MessageView]) -> None:
+        """Tell what waits behind the run, if that has changed."""
+        names = [message.client_id or str(message.id) for message in waiting]
+        if names != self._waiting:
+            self._waiting = names
+            run.tell(QueueChanged, waiting=names)
 
     async def _superseded(self, run: Run) -> Claim | None:
         """Start the turn again with all that was said; None when it is too late for that."""
@@ -286,89 +351,28 @@ class ThreadDriver:
             graph=self._graph,
             settings=self._settings,
             publish=self._followers.put,
+            changes=policy.changes_run,
         )
 
     async def _turn(self, run: Run) -> Committed:
         claim = run.claim
         if claim.attempt > MAX_ATTEMPTS:
-            return await self._fail(run, RuntimeFault("given up after repeated loss"))
+            return await endings.quarantined(self._pool, run)
         try:
             async with asyncio.timeout(self._run_seconds):
                 return await run.execute()
         except (RunSuperseded, StorageUnavailable):
             raise
         except TimeoutError:
-            return await self._fail(run, RunTimedOut(f"over {self._run_seconds} s"))
+            return await endings.failed(self._pool, run, RunTimedOut(f"over {self._run_seconds} s"))
         except Exception as error:
             log.exception("run_failed thread=%s version=%s", self.thread, claim.lease.version)
-            return await self._fail(run, error)
+            return await endings.failed(self._pool, run, error)
 
     async def _stopped(self, run: Run) -> Committed:
-        """End a turn that its person stopped: its messages are read, a word says so."""
-        said = {"kind": "notice", "text": "", "data": {"code": STOPPED}, "interrupt_id": ""}
+        """End a turn that its person stopped."""
         beside, self._beside, self._stop_asked = self._beside, 0, False
-        committed = await self._commit_nothing(
-            run, run_status="stopped", error="stopped by its person", said=[said], beside=beside
-        )
-        self._tell_unchanged(run, committed)
-        return committed
-
-    async def _fail(self, run: Run, error: Exception) -> Committed:
-        """End the run with an error, which is also a message."""
-        code = error.code if isinstance(error, RuntimeFault) else "internal"
-        retry = error.retry if isinstance(error, RuntimeFault) else True
-        committed = await self._commit_nothing(
-            run,
-            run_status="failed",
-            error=f"{type(error).__name__}: {error}",
-            said=[{"kind": "error", "text": "", "data": {"code": code}, "interrupt_id": ""}],
-        )
-        run.tell(RunFailed, code=code, retry=retry)
-        self._tell_unchanged(run, committed)
-        return committed
-
-    async def _commit_nothing(
-        self,
-        run: Run,
-        *,
-        run_status: str,
-        error: str,
-        said: Sequence[Mapping[str, Any]] = (),
-        beside: int = 0,
-    ) -> Committed:
-        """End the run without its turn: the thread stands as before it, its messages are read."""
-        claim, thread = run.claim, run.claim.thread
-        run.is_committing = True
-        return await store.commit_turn(
-            self._pool,
-            TurnCommit(
-                lease=claim.lease,
-                rows=TurnRows(),
-                status=_status_of(thread),
-                run_status=run_status,
-                head=thread.head,
-                interrupt=thread.interrupt,
-                summary=thread.summary,
-                title=thread.title,
-                language=thread.language,
-                agent_version=self._spec.version,
-                consumed=dict.fromkeys(run.input.consumed, ""),
-                left=run.left + beside,
-                refused=run.input.refused,
-                said=said,
-                steps=run.steps,
-                error=error,
-            ),
-        )
-
-    def _tell_unchanged(self, run: Run, committed: Committed) -> None:
-        thread = run.claim.thread
-        run.told_turn(
-            committed,
-            status=_status_of(thread),
-            interrupt=thread.interrupt,
-            summary=thread.summary,
-        )
+        return await endings.stopped(self._pool, run, beside=beside)
 
     async def _give_back(self, status: str, error: str) -> None:
         try:
@@ -377,8 +381,3 @@ class ThreadDriver:
             )
         except StorageUnavailable:
             log.warning("lease_not_released thread=%s", self.thread)
-
-
-def _status_of(thread: ThreadView) -> str:
-    """What a thread is when nobody runs it."""
-    return "idle" if thread.interrupt is None else "waiting"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from agentruntime.exceptions import StorageUnavailable
 from agentruntime.persistence import store
@@ -24,6 +25,7 @@ class _Held:
     until: float
     on_lost: Callable[[], None]
     on_unread: Callable[[], None]
+    on_stop: Callable[[], Any]
 
 
 class LeaseKeeper:
@@ -46,12 +48,14 @@ class LeaseKeeper:
         *,
         on_lost: Callable[[], None],
         on_unread: Callable[[], None] = lambda: None,
+        on_stop: Callable[[], Any] = lambda: None,
     ) -> None:
         """Renew this lease from now on. `on_lost` is called once if that fails, `on_unread` at
-        every renewal that finds messages stored beside the run, by whichever process.
+        every renewal that finds messages stored beside the run, by whichever process, `on_stop`
+        at every one that finds its person wants it stopped.
         """
         until = time.monotonic() + self.duration.total_seconds()
-        self._held[lease.thread] = _Held(lease, until, on_lost, on_unread)
+        self._held[lease.thread] = _Held(lease, until, on_lost, on_unread, on_stop)
 
     def drop(self, lease: Lease) -> None:
         """Renew it no more: the run is over."""
@@ -91,7 +95,10 @@ class LeaseKeeper:
                 continue
             if (thread, item.lease.version) in kept:
                 item.until = began + self.duration.total_seconds()
-                if kept[thread, item.lease.version]:
+                found = kept[thread, item.lease.version]
+                if found.is_stopped:
+                    item.on_stop()
+                if found.unread:
                     item.on_unread()
             else:
                 self._lose(thread, item)

@@ -95,3 +95,8 @@ def action_of(rule: str) -> Action:
     if rule in {"interrupt_as_asked", "rollback_as_asked"}:
         return "supersede"
     return _BESIDE.get(rule.removesuffix("_while_running"), "queued")
+
+
+def changes_run(rule: str) -> bool:
+    """Whether a message stored by this rule belongs to the turn that it came beside."""
+    return action_of(rule) in {"supersede", "join"}

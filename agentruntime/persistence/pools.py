@@ -4,16 +4,20 @@ A pool belongs to the event loop that opened it, so nothing is opened at import.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
+import psycopg
 from asgiref.sync import SyncToAsync
 from django.db import close_old_connections, connection
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import DictRow, dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from agentruntime.exceptions import StorageUnavailable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,6 +100,16 @@ async def open_pool(*, worker: str, size: int = POOL_SIZE) -> Pool:
     )
     await pool.open(wait=True, timeout=10)
     return pool
+
+
+@asynccontextmanager
+async def borrowed(pool: Pool) -> AsyncIterator[AsyncConnection[DictRow]]:
+    """A connection for one piece of work. Raises StorageUnavailable when the database is away."""
+    try:
+        async with pool.connection() as conn:
+            yield conn
+    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+        raise StorageUnavailable(type(error).__name__) from error
 
 
 async def in_db_thread(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

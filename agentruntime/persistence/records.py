@@ -13,7 +13,10 @@ from agentruntime.persistence.saver import TurnRows
 
 @dataclass(frozen=True, kw_only=True)
 class ThreadView:
-    """A thread as it was committed: what policies decide on and followers are shown."""
+    """A thread as it was committed: what policies decide on and followers are shown.
+
+    newest: of a thread that runs, the last message its run has taken in, where that was asked for.
+    """
 
     id: str
     agent: str
@@ -27,6 +30,7 @@ class ThreadView:
     interrupt: dict[str, Any] | None
     summary: dict[str, Any]
     title: str
+    newest: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +118,10 @@ class TurnCommit:
     """All that a turn changes, to be written in one fenced transaction.
 
     consumed: the messages it answers, each with what it was taken to be ("" when unknown).
-    left: how many messages of its claim it neither answers nor refuses.
+    aside: the messages it does not answer and nobody will, each with its status and the rule.
+    left: how many messages of its claim it neither answers nor puts aside.
+    outcome: how the session ends with this turn; "" while it goes on. phase: the agent's, for it.
+    quarantine: whether the thread is to be looked at by a person.
     """
 
     lease: Lease
@@ -129,7 +136,10 @@ class TurnCommit:
     agent_version: int
     consumed: Mapping[int, str]
     left: int
-    refused: Sequence[int] = ()
+    aside: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    outcome: str = ""
+    phase: str = ""
+    quarantine: bool = False
     said: Sequence[Mapping[str, Any]] = ()
     steps: Sequence[Mapping[str, Any]] = ()
     error: str = ""
@@ -142,3 +152,22 @@ class Committed:
     turn: int
     said: list[dict[str, Any]]
     pending: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renewed:
+    """What a renewal found: how much is unread, and whether the person wants the run stopped."""
+
+    unread: int
+    is_stopped: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noticed:
+    """Where a thread stands in the database. is_slow: its run's worker is late or hangs."""
+
+    id: str
+    turn: int
+    run_version: int
+    unread: int
+    is_slow: bool

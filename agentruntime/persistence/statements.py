@@ -21,10 +21,10 @@ with t as (
     from agentruntime_thread as t where t.id = %(thread)s for no key update
 ), stored as (
     insert into agentruntime_message (thread_id, role, status, client_id, kind, text, data,
-        interrupt_id, classification, rule, run_version)
+        interrupt_id, classification, rule, beside)
     select t.id, 'user', 'pending', %(client_id)s, %(kind)s, %(text)s, %(data)s,
         %(interrupt_id)s, %(classification)s, %(rule)s,
-        t.run_version + case when %(claim)s then 1 else 0 end
+        case when t.status = 'running' then t.run_version end
     from t where t.expected
     on conflict (thread_id, client_id) where client_id is not null do nothing
     returning id, created_at
@@ -38,11 +38,11 @@ with t as (
     update agentruntime_thread as x set unread = x.unread + 1
     from t, stored where x.id = t.id and not (%(claim)s and t.lease_owner is null)
 ), run as (
-    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base)
+    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base, newest)
     select %(run)s, t.id, claimed.run_version,
         case when t.interrupt is null then 'start' else 'resume' end,
-        %(worker)s, t.turn + 1, t.head
-    from t, claimed
+        %(worker)s, t.turn + 1, t.head, stored.id
+    from t, claimed, stored
 )
 select {THREAD}, t.unread, t.expected, stored.id as message_id, stored.created_at as message_at,
     claimed.run_version as claimed_version, h.*
@@ -55,7 +55,8 @@ left join lateral ({TUPLE_SQL}
 
 PENDING = f"""
 select {MESSAGE}, m.rule from agentruntime_message as m
-where m.thread_id = %(thread)s and m.status = 'pending' order by m.id
+where m.thread_id = %(thread)s and m.status = 'pending'
+    and (%(newest)s::bigint is null or m.id <= %(newest)s) order by m.id
 """
 
 # The checkpoint a run starts from: the thread's own head, or where a long run was saved.
@@ -88,11 +89,24 @@ _LEASE_FREE = """(
     )
 )"""
 
+# What a lost run of this turn has done outside its state, or nothing: then the turn is no longer open
+# to what was said since.
+_ACTED = """
+select max(e.message_id) from agentruntime_effect as e
+join agentruntime_run as r on r.id = e.run_id
+where e.thread_id = t.id and r.turn = t.turn + 1
+"""
+
 # Waits for nothing: a row locked by a fenced write in flight is skipped and tried at the next look.
 # A run that takes another's place begins at the instant the other ends: one clock for both.
 CLAIM = f"""
 with t as (
-    select {THREAD} from agentruntime_thread as t
+    select {THREAD}, t.stop_version = t.run_version and ({_ACTED}) is null as is_stopped,
+        coalesce(({_ACTED}), (
+            select max(m.id) from agentruntime_message as m
+            where m.thread_id = t.id and m.status = 'pending'
+        )) as newest
+    from agentruntime_thread as t
     where t.id = %(thread)s and t.status <> 'archived' and {_LEASE_FREE}
         and exists (
             select from agentruntime_message as m
@@ -104,24 +118,27 @@ with t as (
     from t where r.thread_id = t.id and r.version = t.run_version and r.status = 'running'
 ), claimed as (
     update agentruntime_thread as x
-    set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running', unread = 0,
-        lease_until = clock_timestamp() + %(lease)s
+    set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running', unread = (
+            select count(*) from agentruntime_message as m
+            where m.thread_id = t.id and m.status = 'pending' and m.id > t.newest
+        ), lease_until = clock_timestamp() + %(lease)s
     from t where x.id = t.id
     returning x.run_version
 ), run as (
     insert into agentruntime_run
-        (id, thread_id, version, kind, worker, turn, base, started_at, attempt)
+        (id, thread_id, version, kind, worker, turn, base, started_at, attempt, newest)
     select %(run)s, t.id, claimed.run_version,
         case when t.lease_owner is not null then 'recovery'
             when t.interrupt is null then 'start' else 'resume' end,
         %(worker)s, t.turn + 1, t.head, statement_timestamp(), 1 + (
             select count(*) from agentruntime_run as r
             where r.thread_id = t.id and r.turn = t.turn + 1 and r.status in ('running', 'lost')
-        )
+        ), t.newest
     from t, claimed
     returning attempt, kind
 )
-select {THREAD}, claimed.run_version as claimed_version, run.attempt, run.kind, (
+select {THREAD}, claimed.run_version as claimed_version, run.attempt, run.kind, t.newest,
+    t.is_stopped, (
     select r.flushed from agentruntime_run as r
     where r.thread_id = t.id and r.turn = t.turn + 1 and r.status in ('running', 'lost')
         and r.flushed is not null
@@ -145,25 +162,72 @@ select 1 from agentruntime_thread
 where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s for update
 """
 
-SUPERSEDE = """
+# In a transaction, for whoever decides by what is unread: messages come and go under this lock.
+LOCK = """
+select 1 from agentruntime_thread where id = %(thread)s for no key update
+"""
+
+# A run that has not begun takes in what was said since its claim.
+TAKE_IN = """
+with t as (
+    update agentruntime_thread set unread = 0
+    where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s
+    returning id
+)
+update agentruntime_run as r set newest = (
+    select coalesce(max(m.id), 0) from agentruntime_message as m
+    where m.thread_id = r.thread_id and m.status = 'pending'
+)
+from t where r.thread_id = t.id and r.version = %(version)s
+returning r.newest
+"""
+
+# What no run has taken in yet may be taken back by the person who said it.
+WITHDRAW = """
+with gone as (
+    update agentruntime_message as m set status = 'withdrawn'
+    from agentruntime_thread as t
+    where t.id = %(thread)s and m.thread_id = t.id and m.client_id = %(client_id)s
+        and m.status = 'pending' and (t.status <> 'running' or m.id > coalesce((
+            select r.newest from agentruntime_run as r
+            where r.thread_id = t.id and r.version = t.run_version
+        ), 0))
+    returning m.id, m.thread_id
+), fewer as (
+    update agentruntime_thread as t set unread = greatest(t.unread, 1) - 1
+    from gone where t.id = gone.thread_id
+)
+select id from gone
+"""
+
+STOP = """
+update agentruntime_thread set stop_version = run_version
+where id = %(thread)s and status = 'running'
+returning run_version, turn
+"""
+
+SUPERSEDE = f"""
 with bumped as (
     update agentruntime_thread as t
     set run_version = t.run_version + 1, unread = 0,
+        stop_version = case when t.stop_version = t.run_version and %(why)s <> 'stopped'
+            then t.run_version + 1 else t.stop_version end,
         lease_until = clock_timestamp() + %(lease)s
     where t.id = %(thread)s and t.run_version = %(version)s and t.lease_owner = %(worker)s
-        and not exists (
-            select from agentruntime_effect as e
-            where e.thread_id = t.id and e.run_version = t.run_version
-        )
+        and ({_ACTED}) is null
     returning t.id, t.turn, t.head, t.interrupt, t.run_version
 ), ended as (
     update agentruntime_run as r set status = 'superseded',
         ended_at = statement_timestamp(), error = %(why)s
     from bumped where r.thread_id = bumped.id and r.version = %(version)s
 ), run as (
-    insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base, started_at)
+    insert into agentruntime_run
+        (id, thread_id, version, kind, worker, turn, base, started_at, newest)
     select %(run)s, id, run_version, case when interrupt is null then 'start' else 'resume' end,
-        %(worker)s, turn + 1, head, statement_timestamp()
+        %(worker)s, turn + 1, head, statement_timestamp(), coalesce((
+            select max(m.id) from agentruntime_message as m
+            where m.thread_id = bumped.id and m.status = 'pending'
+        ), 0)
     from bumped
 )
 select run_version from bumped
@@ -173,7 +237,7 @@ RENEW = """
 update agentruntime_thread as t set lease_until = clock_timestamp() + %(lease)s
 from unnest(%(threads)s::text[], %(versions)s::bigint[]) as held(thread, version)
 where t.id = held.thread and t.run_version = held.version and t.lease_owner = %(worker)s
-returning t.id, t.run_version, t.unread
+returning t.id, t.run_version, t.unread, t.stop_version = t.run_version as is_stopped
 """
 
 # Also frees a thread this worker was given but never ran; its messages stay pending, and the next
@@ -201,19 +265,25 @@ with fence as (
         status = %(status)s, lease_owner = null, lease_until = null, turn = turn + 1,
         head = %(head)s, interrupt = %(interrupt)s, summary = %(summary)s, title = %(title)s,
         language = %(language)s, agent_version = %(agent_version)s, unread = unread + %(left)s,
+        session_at = case when session_open then session_at else clock_timestamp() end,
+        session_turn = case when session_open then session_turn else turn end,
+        session_open = %(outcome)s = '',
+        quarantined_at = case when %(quarantine)s then clock_timestamp() else quarantined_at end,
         updated_at = clock_timestamp()
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s
-    returning id, turn, unread
+    returning id, turn, unread, session_at, session_turn
 ), {ROWS_SQL}, consumed as (
     update agentruntime_message as m
     set status = 'consumed', turn = fence.turn, run_version = %(version)s,
         classification = case when r.class = '' then m.classification else r.class end
     from fence, unnest(%(consumed)s::bigint[], %(classes)s::text[]) as r(id, class)
     where m.id = r.id and m.thread_id = fence.id
-), refused as (
+), put_aside as (
     update agentruntime_message as m
-    set status = 'refused', rule = 'stale_answer', turn = fence.turn, run_version = %(version)s
-    from fence where m.id = any(%(refused)s) and m.thread_id = fence.id
+    set status = r.status, rule = r.rule, turn = fence.turn, run_version = %(version)s
+    from fence, unnest(%(aside)s::bigint[], %(aside_status)s::text[], %(aside_rule)s::text[])
+        as r(id, status, rule)
+    where m.id = r.id and m.thread_id = fence.id
 ), said as (
     insert into agentruntime_message
         (thread_id, role, status, kind, text, data, interrupt_id, turn, run_version)
@@ -227,6 +297,12 @@ with fence as (
     set status = %(run_status)s, ended_at = clock_timestamp(), head = %(head)s,
         steps = %(steps)s, error = %(error)s
     from fence where r.thread_id = fence.id and r.version = %(version)s
+), session as (
+    insert into agentruntime_session
+        (thread_id, outcome, phase, language, turns, started_at, ended_at)
+    select fence.id, %(outcome)s, %(phase)s, %(language)s, fence.turn - fence.session_turn,
+        fence.session_at, clock_timestamp()
+    from fence where %(outcome)s <> ''
 )
 select fence.turn, fence.unread > 0 as pending,
     (select array_agg(said.id order by said.id) from said) as said_ids,
@@ -246,19 +322,18 @@ with fence as (
 select id from fence
 """
 
-TURNS = """
-select id, turn, run_version from agentruntime_thread where id = any(%(threads)s)
-"""
-
 # One statement, so that the messages are those of the turn the thread is at.
 SNAPSHOT = f"""
 select {THREAD}, (
     select coalesce(jsonb_agg(to_jsonb(newest) order by newest.id), '[]') from (
         select {MESSAGE}, m.status from agentruntime_message as m
-        where m.thread_id = t.id and m.status <> 'refused'
+        where m.thread_id = t.id and m.status not in ('refused', 'withdrawn')
         order by m.id desc limit %(limit)s
     ) as newest
-) as messages
+) as messages, case when t.status = 'running' then (
+    select r.newest from agentruntime_run as r
+    where r.thread_id = t.id and r.version = t.run_version
+) end as newest
 from agentruntime_thread as t where t.id = %(thread)s
 """
 

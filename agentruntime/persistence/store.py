@@ -4,23 +4,20 @@ The models describe the same tables for the admin and the migrations. One call i
 and one transaction. Raises StorageUnavailable when the database does not answer.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from json import dumps
 from typing import Any
 
-import psycopg
 from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
-from psycopg_pool import PoolTimeout
 
-from agentruntime.exceptions import RunSuperseded, StorageUnavailable, ThreadNotFound
+from agentruntime.exceptions import RunSuperseded, ThreadNotFound
 from agentruntime.models import uuid7
 from agentruntime.persistence import statements as sql
-from agentruntime.persistence.pools import Pool
+from agentruntime.persistence.pools import Pool, borrowed
 from agentruntime.persistence.records import (
     Accepted,
     Claim,
@@ -29,24 +26,18 @@ from agentruntime.persistence.records import (
     Lease,
     MessageView,
     NewMessage,
+    Renewed,
     ThreadView,
     TurnCommit,
 )
 from agentruntime.persistence.saver import SERDE, TurnRows
 
 TRANSCRIPT = 200
+# Why a run's place is taken by one that does nothing: its person stopped it.
+STOPPED = "stopped"
 
 
-@asynccontextmanager
-async def _connection(pool: Pool) -> AsyncIterator[AsyncConnection[DictRow]]:
-    try:
-        async with pool.connection() as conn:
-            yield conn
-    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
-        raise StorageUnavailable(type(error).__name__) from error
-
-
-_THREAD_FIELDS = tuple(ThreadView.__dataclass_fields__)
+_THREAD_FIELDS = tuple(name for name in ThreadView.__dataclass_fields__ if name != "newest")
 
 
 def thread_view(row: Mapping[str, Any]) -> ThreadView:
@@ -90,7 +81,7 @@ async def accept(
         "lease": lease,
         "run": run,
     }
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         row = await (await conn.execute(sql.ACCEPT, names, binary=True)).fetchone()
         if row is None:
             raise ThreadNotFound(message.thread)
@@ -120,7 +111,7 @@ async def _unread(
 ) -> list[MessageView]:
     """The unread messages of a thread just claimed: read only if there are others."""
     if row["unread"]:
-        found = await conn.execute(sql.PENDING, {"thread": message.thread})
+        found = await conn.execute(sql.PENDING, {"thread": message.thread, "newest": None})
         return [_message_view(each) for each in await found.fetchall()]
     return [
         MessageView(
@@ -138,14 +129,14 @@ async def _unread(
 
 async def stored_message(pool: Pool, *, thread: str, client_id: str) -> DictRow | None:
     """The message of that client id (`id`, `classification`, `rule`, `created_at`), if any."""
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         names = {"thread": thread, "client_id": client_id}
         return await (await conn.execute(sql.BY_CLIENT_ID, names)).fetchone()
 
 
 async def refuse(pool: Pool, message: NewMessage, *, classification: str, rule: str) -> None:
     """Keep a refused message, so that the decision can be read later."""
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         await conn.execute(
             sql.REFUSE,
             {
@@ -167,7 +158,7 @@ async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Cl
     None when there is nothing to take, or a fenced write of its last owner is still in flight.
     """
     run = uuid7()
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         names = {"thread": thread, "worker": worker, "lease": lease, "run": run}
         row = await (await conn.execute(sql.CLAIM, names)).fetchone()
         if row is None:
@@ -175,7 +166,7 @@ async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Cl
         view = thread_view(row)
         flushed = Flushed(**row["flushed"]) if row["flushed"] else None
         async with conn.pipeline():
-            second = await conn.execute(sql.PENDING, {"thread": thread})
+            second = await conn.execute(sql.PENDING, {"thread": thread, "newest": row["newest"]})
             third = await conn.execute(
                 sql.HEAD,
                 {"thread": thread, "flushed": flushed.head if flushed else None},
@@ -191,6 +182,7 @@ async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Cl
         kind=row["kind"],
         attempt=row["attempt"],
         flushed=flushed,
+        notice=STOPPED if row["is_stopped"] else "",
     )
 
 
@@ -199,15 +191,15 @@ async def unattended(
 ) -> list[str]:
     """Threads of these agents with unread messages that no living worker holds."""
     names = {"agents": list(agents), "lease": lease, "limit": limit}
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         rows = await (await conn.execute(sql.UNATTENDED, names)).fetchall()
     return [row["id"] for row in rows]
 
 
 async def renew(
     pool: Pool, *, worker: str, held: Sequence[Lease], lease: timedelta
-) -> dict[tuple[str, int], int]:
-    """Renew leases in one statement; how much is unread by the `(thread, version)` still held."""
+) -> dict[tuple[str, int], Renewed]:
+    """Renew leases in one statement; what it found by the `(thread, version)` still held."""
     if not held:
         return {}
     names = {
@@ -216,9 +208,12 @@ async def renew(
         "threads": [item.thread for item in held],
         "versions": [item.version for item in held],
     }
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         rows = await (await conn.execute(sql.RENEW, names)).fetchall()
-    return {(row["id"], row["run_version"]): row["unread"] for row in rows}
+    return {
+        (row["id"], row["run_version"]): Renewed(unread=row["unread"], is_stopped=row["is_stopped"])
+        for row in rows
+    }
 
 
 async def supersede(pool: Pool, claim: Claim, *, lease: timedelta, why: str) -> Claim | None:
@@ -229,12 +224,12 @@ async def supersede(pool: Pool, claim: Claim, *, lease: timedelta, why: str) -> 
     """
     run = uuid7()
     names = {**_fence(claim.lease), "lease": lease, "run": run, "why": why}
-    async with _connection(pool) as conn, conn.transaction():
+    async with borrowed(pool) as conn, conn.transaction():
         await conn.execute(sql.LOCK_FOR_SUPERSEDE, names)
         row = await (await conn.execute(sql.SUPERSEDE, names)).fetchone()
         if row is None:
             return None
-        found = await conn.execute(sql.PENDING, {"thread": claim.lease.thread})
+        found = await conn.execute(sql.PENDING, {"thread": claim.lease.thread, "newest": None})
         pending = [_message_view(each) for each in await found.fetchall()]
     return replace(
         claim,
@@ -248,14 +243,44 @@ async def supersede(pool: Pool, claim: Claim, *, lease: timedelta, why: str) -> 
 
 async def unread(pool: Pool, thread: str) -> list[MessageView]:
     """The messages of a thread that no committed turn has read, in their order."""
-    async with _connection(pool) as conn:
-        found = await conn.execute(sql.PENDING, {"thread": thread})
+    async with borrowed(pool) as conn:
+        found = await conn.execute(sql.PENDING, {"thread": thread, "newest": None})
         return [_message_view(each) for each in await found.fetchall()]
+
+
+async def take_in(pool: Pool, lease: Lease) -> list[MessageView]:
+    """All unread messages of a thread, for a run that has not begun; it answers them from now on.
+
+    Raises RunSuperseded when the lease is lost.
+    """
+    async with borrowed(pool) as conn, conn.transaction():
+        await conn.execute(sql.LOCK, {"thread": lease.thread})
+        row = await (await conn.execute(sql.TAKE_IN, _fence(lease))).fetchone()
+        if row is None:
+            raise RunSuperseded(lease.thread)
+        names = {"thread": lease.thread, "newest": row["newest"]}
+        found = await conn.execute(sql.PENDING, names)
+        return [_message_view(each) for each in await found.fetchall()]
+
+
+async def withdraw(pool: Pool, *, thread: str, client_id: str) -> bool:
+    """Take a message back that no run has taken in; False when it is too late or not there."""
+    names = {"thread": thread, "client_id": client_id}
+    async with borrowed(pool) as conn, conn.transaction():
+        await conn.execute(sql.LOCK, names)
+        return await (await conn.execute(sql.WITHDRAW, names)).fetchone() is not None
+
+
+async def ask_to_stop(pool: Pool, thread: str) -> int | None:
+    """Note that the run in progress is to be stopped; its version, None when nothing runs."""
+    async with borrowed(pool) as conn:
+        row = await (await conn.execute(sql.STOP, {"thread": thread})).fetchone()
+    return None if row is None else int(row["run_version"])
 
 
 async def release(pool: Pool, lease: Lease, *, status: str, error: str = "") -> None:
     """Give a thread back with its messages unread; nothing when the lease is lost already."""
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         await conn.execute(
             sql.RELEASE,
             {
@@ -296,12 +321,17 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
         "consumed": list(turn.consumed),
         "classes": list(turn.consumed.values()),
         "left": turn.left,
-        "refused": list(turn.refused),
+        "aside": list(turn.aside),
+        "aside_status": [status for status, _ in turn.aside.values()],
+        "aside_rule": [rule for _, rule in turn.aside.values()],
+        "outcome": turn.outcome,
+        "phase": turn.phase[:40],
+        "quarantine": turn.quarantine,
         "said": dumps(list(turn.said), ensure_ascii=False),
         "steps": Jsonb([dict(item) for item in turn.steps]),
         "error": _storable(turn.error),
     }
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         row = await (await conn.execute(sql.COMMIT, names)).fetchone()
     if row is None:
         raise RunSuperseded(turn.lease.thread)
@@ -315,7 +345,7 @@ async def commit_turn(pool: Pool, turn: TurnCommit) -> Committed:
 
 async def flush(pool: Pool, lease: Lease, rows: TurnRows, flushed: Flushed) -> None:
     """Write what a long run has so far. Raises RunSuperseded, nothing written."""
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         progress = Jsonb(
             {
                 "head": flushed.head,
@@ -329,18 +359,11 @@ async def flush(pool: Pool, lease: Lease, rows: TurnRows, flushed: Flushed) -> N
         raise RunSuperseded(lease.thread)
 
 
-async def turns(pool: Pool, threads: Sequence[str]) -> list[tuple[str, int, int]]:
-    """`(thread, turn, run version)` of each, in one statement."""
-    async with _connection(pool) as conn:
-        found = await conn.execute(sql.TURNS, {"threads": list(threads)})
-        return [(row["id"], row["turn"], row["run_version"]) for row in await found.fetchall()]
-
-
 async def snapshot(
     pool: Pool, thread: str, *, limit: int = TRANSCRIPT
 ) -> tuple[ThreadView, list[MessageView]] | None:
     """The thread and its newest messages, oldest first, as of one moment."""
-    async with _connection(pool) as conn:
+    async with borrowed(pool) as conn:
         names = {"thread": thread, "limit": limit}
         row = await (await conn.execute(sql.SNAPSHOT, names)).fetchone()
     if row is None:
@@ -349,4 +372,4 @@ async def snapshot(
         MessageView(**{**item, "created_at": datetime.fromisoformat(item["created_at"])})
         for item in row["messages"]
     ]
-    return thread_view(row), messages
+    return replace(thread_view(row), newest=row["newest"]), messages

@@ -5,12 +5,13 @@ from datetime import timedelta
 from typing import TypedDict
 
 import pytest
+from django.core.management import CommandError, call_command
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from agentruntime import agents
 from agentruntime.execution.context import RunContext
-from agentruntime.models import Message, Run
+from agentruntime.models import Message, Run, Session, Thread
 from agentruntime.operations.host import HostSettings, RuntimeHost
 from agentruntime.orchestration.leases import MARGIN_SECONDS, LeaseKeeper
 from agentruntime.persistence import store
@@ -282,10 +283,13 @@ async def test_a_turn_that_is_lost_three_times_is_given_up_and_frees_its_thread(
     assert stage.nodes == []
     assert (view.status, view.lease_owner, view.run_version) == ("idle", None, 4)
     last = (await talk.messages())[-1]
-    assert (last.role, last.kind, last.data) == ("assistant", "error", {"code": "internal"})
+    assert (last.role, last.kind, last.data) == ("assistant", "error", {"code": "quarantined"})
     assert await in_db_thread(Message.objects.filter(status="pending").count) == 0
     run = await in_db_thread(lambda: Run.objects.get(version=4))
-    assert (run.status, run.attempt) == ("failed", 4)
+    assert (run.status, run.attempt) == ("quarantined", 4)
+    assert await in_db_thread(Message.objects.filter(status="quarantined").count) == 1
+    assert await in_db_thread(Thread.objects.filter(quarantined_at__isnull=False).count) == 1
+    assert await in_db_thread(lambda: Session.objects.get().outcome) == "failed"
     await talk.say("again")
     assert (await talk.settled(2)).interrupt["kind"] == "select_room"
 
@@ -375,3 +379,41 @@ async def is_waiting(pool, thread):
 
 async def has_turn(pool, thread, turn):
     return (await view_of(pool, thread)).turn >= turn
+
+
+async def quarantined(pool, person):
+    """A thread whose only message ended three workers, and was set aside."""
+    thread = await open_thread(person)
+    await claim_by_speaking(pool, thread)
+    for _ in range(2):
+        await expire(thread)
+        assert await store.claim(pool, thread=thread, worker="w1", lease=LEASE)
+    await expire(thread)
+    return thread
+
+
+async def test_what_was_set_aside_may_be_read_again(another_host, pool, person, capsys):
+    thread = await quarantined(pool, person)
+    talk = Talk(await another_host(Stage()), thread)
+    await talk.settled(1)
+    await in_db_thread(call_command, "quarantine")
+    assert thread in capsys.readouterr().out
+
+    await in_db_thread(call_command, "quarantine", retry=thread)
+
+    assert (await talk.settled(2)).interrupt["kind"] == "select_room"
+    assert await in_db_thread(Thread.objects.filter(quarantined_at=None).count) == 1
+    capsys.readouterr()
+    await in_db_thread(call_command, "quarantine")
+    assert "0 thread(s)" in capsys.readouterr().out
+
+
+async def test_what_was_set_aside_may_be_left_so(another_host, pool, person):
+    thread = await quarantined(pool, person)
+    await Talk(await another_host(Stage()), thread).settled(1)
+
+    await in_db_thread(call_command, "quarantine", dismiss=thread)
+
+    assert await in_db_thread(Thread.objects.filter(quarantined_at=None).count) == 1
+    with pytest.raises(CommandError):
+        await in_db_thread(call_command, "quarantine", dismiss=thread)

@@ -4,11 +4,22 @@ import asyncio
 
 import pytest
 
-from agentruntime.events import NoticeGiven
-from agentruntime.exceptions import InboxFull
-from agentruntime.models import Message, Run
+from agentruntime.events import NoticeGiven, QueueChanged
+from agentruntime.exceptions import AlreadyRead, InboxFull
+from agentruntime.models import Effect, Message, Run
+from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread
-from agentruntime.testing import probe_spec
+from agentruntime.testing import probe_spec, running_host, until
+from agentruntime.tests.conftest import (
+    LEASE,
+    Talk,
+    claim_by_speaking,
+    expire,
+    message_to,
+    open_thread,
+    store_message,
+    turn_of,
+)
 
 
 class Stage:
@@ -298,8 +309,160 @@ async def test_a_lost_last_event_is_noticed_by_the_turn(talk):
     await talk.host.delivery.notice_turns(talk.host.pool)
     assert not [each for each in heard if isinstance(each, TurnNoticed)]
 
-    talk.host.delivery._told[talk.id] = 0
+    talk.host.delivery._told[talk.id].turn = 0
     await talk.host.delivery.notice_turns(talk.host.pool)
 
     noticed = [each for each in heard if isinstance(each, TurnNoticed)]
     assert [each.turn for each in noticed] == [1]
+
+
+async def test_what_rolls_back_is_read_instead_of_what_was_said(talk, stage_at, notices):
+    stage = stage_at("search")
+    await talk.say("a room")
+    await stage.came.get()
+
+    receipt = await talk.say("a hall", strategy="rollback")
+    await stage.came.get()
+    stage.gate.set()
+
+    view = await talk.settled(1)
+    assert (receipt.action, notices) == ("supersede", ["superseded"])
+    assert view.summary["title"] == "a hall"
+    said = await in_db_thread(
+        lambda: list(
+            Message.objects.filter(role="user").order_by("id").values_list("status", "rule")
+        )
+    )
+    assert said == [("refused", "rolled_back"), ("consumed", "rollback_as_asked")]
+
+
+async def test_what_waits_is_told_and_may_be_taken_back(talk, stage_at):
+    told = []
+    await talk.host.delivery.follow(
+        talk.id, lambda e: told.append(e.waiting) if isinstance(e, QueueChanged) else None
+    )
+    stage = stage_at("search")
+    await talk.say("a room")
+    await stage.came.get()
+    await talk.say("P04", client_id="q1")
+    await until(lambda: told)
+    await talk.say("P05", client_id="q2")
+    await until(lambda: len(told) == 2)
+
+    await talk.host.withdraw(await talk.view(), "q1")
+    await until(lambda: len(told) == 3)
+    stage.gate.set()
+
+    view = await talk.settled(2)
+    assert told[:3] == [["q1"], ["q1", "q2"], ["q2"]]
+    await until(lambda: told[-1] == [])
+    assert view.summary["slots"]["room"] == "P05"
+    assert [m.text for m in await talk.messages() if m.role == "user"] == ["a room", "P05"]
+    gone = await in_db_thread(lambda: Message.objects.get(client_id="q1"))
+    assert (gone.status, gone.beside, gone.run_version) == ("withdrawn", 1, None)
+
+
+@pytest.mark.parametrize("client_id", ["c1", "never said"])
+async def test_what_is_being_read_cannot_be_taken_back(talk, stage_at, client_id):
+    stage = stage_at("search")
+    await talk.say("a room")
+    await stage.came.get()
+
+    with pytest.raises(AlreadyRead):
+        await talk.host.withdraw(await talk.view(), client_id)
+
+    stage.gate.set()
+    assert (await talk.settled(1)).summary["title"] == "a room"
+
+
+async def test_a_resend_of_what_was_taken_back_stays_taken_back(talk, stage_at):
+    stage = stage_at("search")
+    await talk.say("a room")
+    await stage.came.get()
+    await talk.say("P04", client_id="q1")
+    await talk.host.withdraw(await talk.view(), "q1")
+
+    receipt = await talk.say("P04", client_id="q1")
+
+    assert receipt.repeated
+    stage.gate.set()
+    assert (await talk.settled(1)).turn == 1
+    assert [m.text for m in await talk.messages() if m.role == "user"] == ["a room"]
+
+
+async def test_a_click_that_is_corrected_before_it_is_carried_out_is_one_turn(talk, stage_at):
+    await talk.say("a room")
+    await talk.settled(1)
+    stage = stage_at("choose")
+    await talk.answer({"room": "P01"})
+    await stage.came.get()
+
+    await talk.say("no P02")
+    await stage.came.get()
+    stage.gate.set()
+
+    await talk.settled(2)
+    answered = await decisions_of(talk)
+    assert [(rule, version, turn) for _, rule, version, turn in answered[1:]] == [
+        ("answers_open_question", 3, 2),
+        ("correction_while_running", 3, 2),
+    ]
+
+
+async def test_a_stop_reaches_a_run_of_another_process_and_outlives_it(talk, stage_at, pool):
+    """The wish is in the database: the owner finds it when it renews, or who takes the run over."""
+    stage = stage_at("search")
+    await talk.say("a room")
+    await stage.came.get()
+
+    async with running_host() as elsewhere:
+        assert await elsewhere.stop_run(talk.id)
+        view = await talk.settled(1)
+
+    assert (view.status, view.head) == ("idle", "")
+    assert [status for _, status in await runs_of(talk)] == ["superseded", "stopped"]
+
+
+async def test_a_stop_asked_of_a_run_that_is_then_lost_is_kept(pool, person, probe):
+    thread = await open_thread(person)
+    await claim_by_speaking(pool, thread)
+    assert await store.ask_to_stop(pool, thread) == 1
+    await expire(thread)
+
+    async with running_host() as host:
+        view = await Talk(host, thread).settled(1)
+
+    assert (view.status, view.head) == ("idle", "")
+    runs = await in_db_thread(lambda: list(Run.objects.order_by("version").values_list("status")))
+    assert runs == [("lost",), ("stopped",)]
+
+
+async def test_a_turn_that_has_acted_is_ended_as_it_was_whatever_was_said_since(
+    pool, person, probe
+):
+    """Its effect stands: what was said later is the next turn, also for who takes it over."""
+    thread = await open_thread(person)
+    claim = await claim_by_speaking(pool, thread)
+    await in_db_thread(
+        lambda: Effect.objects.create(
+            thread_id=thread,
+            run_id=claim.lease.run,
+            run_version=claim.lease.version,
+            name="book",
+            task="t",
+            intent="i",
+            checkpoint="",
+            message_id=claim.pending[-1].id,
+        )
+    )
+    await store_message(pool, message_to(thread, "no, ten"))
+    await expire(thread)
+
+    again = await store.claim(pool, thread=thread, worker="w1", lease=LEASE)
+
+    assert [message.id for message in again.pending] == [message.id for message in claim.pending]
+    assert await store.supersede(pool, again, lease=LEASE, why="superseded") is None
+    committed = await store.commit_turn(pool, turn_of(again))
+    assert committed.pending
+    last = await store.claim(pool, thread=thread, worker="w1", lease=LEASE)
+    assert [message.text for message in last.pending] == ["no, ten"]

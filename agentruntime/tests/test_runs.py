@@ -213,7 +213,7 @@ async def test_a_stopped_run_is_dropped_for_good(talk):
     await talk.say("a room")
     await gate.reached.wait()
 
-    assert talk.host.stop_run(talk.id)
+    assert await talk.host.stop_run(talk.id)
 
     view = await talk.settled(1)
     assert (view.status, view.lease_owner, view.head) == ("idle", None, "")
@@ -238,11 +238,11 @@ async def test_a_stopped_answer_leaves_its_question_open(talk):
     await talk.answer({"room": "P01"})
     await gate.reached.wait()
 
-    assert talk.host.stop_run(talk.id)
+    assert await talk.host.stop_run(talk.id)
 
     view = await talk.settled(2)
     assert (view.status, view.interrupt, view.head) == ("waiting", before.interrupt, before.head)
-    assert not talk.host.stop_run(talk.id)
+    assert not await talk.host.stop_run(talk.id)
     gate.open.set()
     await talk.answer({"room": "P02"})
     assert (await talk.settled(3)).summary["slots"] == {"room": "P02"}
@@ -255,7 +255,7 @@ async def test_what_was_said_during_a_stopped_run_is_read_next(talk):
     await talk.say("a hall")
 
     gate.open.set()
-    assert talk.host.stop_run(talk.id)
+    assert await talk.host.stop_run(talk.id)
 
     view = await talk.settled(2)
     assert (view.status, view.summary["title"]) == ("waiting", "a hall")
@@ -269,7 +269,7 @@ async def test_a_run_past_its_point_of_no_return_is_not_stopped(talk, register):
     await talk.answer({"room": "P01"})
     await gate.reached.wait()
 
-    assert not talk.host.stop_run(talk.id)
+    assert not await talk.host.stop_run(talk.id)
 
     gate.open.set()
     assert (await talk.settled(2)).interrupt["kind"] == "confirm"
@@ -280,5 +280,5 @@ async def test_there_is_nothing_to_stop_on_a_thread_that_waits(talk):
     before = await talk.settled(1)
     await until(lambda: not talk.host._drivers)
 
-    assert not talk.host.stop_run(talk.id)
+    assert not await talk.host.stop_run(talk.id)
     assert await talk.view() == before

@@ -93,6 +93,7 @@ def test_every_kind_of_fault_has_a_code_of_the_protocol():
     known = {
         *("bad_json", "unknown_type", "too_large", "too_fast", "not_initialised", "stale_answer"),
         *("not_found", "archived", "busy", "conflict", "upstream", "timeout", "internal"),
+        *("already_read", "quarantined"),
     }
 
     assert {kind.code for kind in faults()} <= known
@@ -167,6 +168,7 @@ def test_welcome_has_all_a_page_needs_to_draw_itself():
         "assumed": ["room"],
         "status": "waiting",
         "language": "zh",
+        "waiting": [],
     }
     at = "2026-03-02T09:30:00+00:00"
     assert [(each["id"], each["role"], each["kind"], each["text"]) for each in transcript] == [

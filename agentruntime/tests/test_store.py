@@ -9,7 +9,7 @@ from agentruntime.exceptions import RunSuperseded, StorageUnavailable, ThreadNot
 from agentruntime.models import Message, Run
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread, open_pool
-from agentruntime.persistence.records import Flushed
+from agentruntime.persistence.records import Flushed, Renewed
 from agentruntime.persistence.saver import TurnSaver
 from agentruntime.testing import until
 from agentruntime.tests.conftest import (
@@ -50,19 +50,15 @@ async def rows_for(thread):
 # --- accept
 
 
-async def test_a_message_is_stored_pending_under_the_version_it_met(pool, thread):
+async def test_a_message_on_an_idle_thread_is_stored_pending_beside_no_run(pool, thread):
     accepted = await store_message(pool, message_to(thread, "你好", client_id="c1"))
 
     stored = await in_db_thread(Message.objects.get)
     assert accepted.expected
     assert accepted.claim is None
     assert accepted.message_id == stored.pk
-    assert (stored.status, stored.text, stored.run_version, stored.rule) == (
-        "pending",
-        "你好",
-        0,
-        "test",
-    )
+    assert (stored.status, stored.text, stored.rule) == ("pending", "你好", "test")
+    assert (stored.run_version, stored.beside) == (None, None)
     assert (await view_of(pool, thread)).status == "idle"
 
 
@@ -316,7 +312,7 @@ async def test_leases_are_renewed_in_one_statement_and_the_lost_ones_are_left_ou
         pool, worker="w1", held=[each.lease for each in claims], lease=timedelta(seconds=60)
     )
 
-    assert held == {(kept.lease.thread, 1): 0}
+    assert held == {(kept.lease.thread, 1): Renewed(unread=0, is_stopped=False)}
     rows = await sql(
         "select id, extract(epoch from lease_until - clock_timestamp())::float"
         " from agentruntime_thread"
@@ -338,7 +334,7 @@ async def test_a_renewal_is_not_blocked_by_a_fenced_effect_in_flight(pool, threa
         async with asyncio.timeout(2):
             held = await store.renew(pool, worker="w1", held=[claimed.lease], lease=LEASE)
 
-    assert held == {(thread, 1): 0}
+    assert held == {(thread, 1): Renewed(unread=0, is_stopped=False)}
 
 
 @pytest.mark.parametrize(("interrupt", "status"), [(None, "idle"), ('\'{"id": "q"}\'', "waiting")])
@@ -390,7 +386,7 @@ async def test_a_turn_is_written_whole_and_frees_the_thread(pool, thread):
         title="t" * 300,
         language="zh",
         consumed={claimed.pending[1].id: "new_request"},
-        refused=[answer.message_id],
+        aside={answer.message_id: ("refused", "stale_answer")},
         said=[{"kind": "text", "text": "Well.", "data": {}, "interrupt_id": ""}, said],
         steps=[{"node": "understand"}],
     )
@@ -447,7 +443,13 @@ async def ended(pool, thread, claimed):
 
 async def commit_late(pool, claimed, rows):
     said = [{"kind": "text", "text": "late", "data": {}, "interrupt_id": ""}]
-    turn = turn_of(claimed, rows=rows, said=said, refused=list(range(100)), title="late")
+    turn = turn_of(
+        claimed,
+        rows=rows,
+        said=said,
+        aside=dict.fromkeys(range(100), ("refused", "stale_answer")),
+        title="late",
+    )
     await store.commit_turn(pool, turn)
 
 

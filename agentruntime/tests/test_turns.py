@@ -1,5 +1,6 @@
 """What a turn takes from a thread's unread messages."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
@@ -29,12 +30,15 @@ def plain(number, text):
     return {"id": number, "at": f"2026-03-02T09:30:0{number}+00:00", "text": text}
 
 
+STALE = ("refused", "stale_answer")
+
+
 def test_words_on_an_idle_thread_are_the_input_of_a_fresh_run():
     taken = turn_input(None, [message(1, "a room"), message(2, "for six")])
 
     assert taken.interrupt is None
     assert taken.value == {"messages": [plain(1, "a room"), plain(2, "for six")]}
-    assert (taken.consumed, taken.refused) == ([1, 2], [])
+    assert (taken.consumed, taken.aside) == ([1, 2], {})
 
 
 def test_words_answer_the_open_question_together():
@@ -63,7 +67,7 @@ def test_words_before_a_structured_answer_come_first_and_alone():
 
     taken = turn_input(OPEN, [message(1, "wait"), answer, message(3, "more")])
 
-    assert (taken.consumed, taken.refused) == ([1], [])
+    assert (taken.consumed, taken.aside) == ([1], {})
     assert taken.value["text"] == "wait"
 
 
@@ -73,13 +77,23 @@ def test_what_answers_another_question_is_refused_and_the_rest_is_read():
 
     taken = turn_input(OPEN, [stale, late_words, message(3, "the second", answers="q1")])
 
-    assert (taken.refused, taken.consumed) == ([1, 2], [3])
+    assert (taken.aside, taken.consumed) == ({1: STALE, 2: STALE}, [3])
 
 
 def test_an_answer_without_an_open_question_is_refused():
     taken = turn_input(None, [message(1, "Yes", value={"approved": True}, answers="q1")])
 
-    assert (taken.refused, taken.consumed, taken.value) == ([1], [], {})
+    assert (taken.aside, taken.consumed, taken.value) == ({1: STALE}, [], {})
+
+
+def test_words_that_roll_back_are_read_alone_and_what_came_after_with_them():
+    before = [message(1, "a room"), message(2, "for six")]
+    instead = replace(message(3, "no, a hall"), rule="rollback_as_asked")
+
+    taken = turn_input(None, [*before, instead, message(4, "for nine")])
+
+    assert taken.aside == {1: ("refused", "rolled_back"), 2: ("refused", "rolled_back")}
+    assert taken.consumed == [3, 4]
 
 
 def test_the_clock_can_be_shifted_for_evaluations():
@@ -103,11 +117,11 @@ def test_every_message_is_read_once_in_its_order_however_many_turns_it_takes(int
     left, read, refused = list(pending), [], []
     while left:
         taken = turn_input(interrupt, left)
-        assert taken.consumed or taken.refused
+        assert taken.consumed or taken.aside
         assert bool(taken.value) == bool(taken.consumed)
         read += taken.consumed
-        refused += taken.refused
-        gone = {*taken.consumed, *taken.refused}
+        refused += taken.aside
+        gone = {*taken.consumed, *taken.aside}
         left = [each for each in left if each.id not in gone]
 
     assert read == sorted(read)

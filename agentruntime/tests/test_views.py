@@ -18,7 +18,7 @@ def test_a_migrated_database_is_ready(client, transactional_db):
 
 
 def test_missing_migrations_are_not_ready(client, transactional_db):
-    name = "0003_storage"
+    name = "0004_liveness"
     with connection.cursor() as cursor:
         cursor.execute("delete from django_migrations where name = %s returning app", [name])
         (app,) = cursor.fetchone()

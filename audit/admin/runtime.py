@@ -10,8 +10,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agentruntime.models import Effect, Message, Run, Thread
+from agentruntime.models import Effect, Message, Run, Session, Thread, Worker
 from audit.admin.links import caused, change_link, list_link
+from audit.admin.stuck import StuckFilter
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -43,17 +44,35 @@ def as_json(value: Any) -> SafeString:
 @admin.register(Thread)
 class ThreadAdmin(ReadOnlyAdmin):
     list_display = ("id", "owner", "agent", "status", "title", "turn", "lease_owner", "updated_at")
-    list_filter = ("agent", "status", ("lease_owner", admin.EmptyFieldListFilter), "updated_at")
+    list_filter = (
+        StuckFilter,
+        "agent",
+        "status",
+        ("lease_owner", admin.EmptyFieldListFilter),
+        "updated_at",
+    )
     search_fields = ("id", "title", "owner__username", "owner__first_name", "owner__last_name")
     list_select_related = ("owner",)
     date_hierarchy = "created_at"
     ordering = ("-updated_at",)
     fields = (
         "id", "owner", "agent", "agent_version", "language", "status", "title", "open_question",
-        "described", "turn", "head", "run_version", "lease_owner", "lease_until", "unread",
-        "messages_link", "runs_link", "effects_link", "created_at", "updated_at",
+        "described", "turn", "head", "run_version", "owner_of_lease", "lease_until", "unread",
+        "quarantined_at", "messages_link", "runs_link", "sessions_link", "effects_link",
+        "created_at", "updated_at",
     )  # fmt: skip
-    readonly_fields = ("open_question", "described", "messages_link", "runs_link", "effects_link")
+    readonly_fields = (
+        "open_question", "described", "owner_of_lease", "messages_link", "runs_link",
+        "sessions_link", "effects_link",
+    )  # fmt: skip
+
+    @admin.display(description=_("lease owner"))
+    def owner_of_lease(self, thread: Thread) -> str:
+        return change_link(Worker(pk=thread.lease_owner)) if thread.lease_owner else "-"
+
+    @admin.display(description=_("sessions"))
+    def sessions_link(self, thread: Thread) -> SafeString:
+        return list_link(Session, str(thread.sessions.count()), thread__id=thread.pk)
 
     @admin.display(description=_("open question"))
     def open_question(self, thread: Thread) -> SafeString:
@@ -97,7 +116,8 @@ class MessageAdmin(OfThreadAdmin):
     ordering = ("-id",)
     fields = (
         "id", "thread_link", "role", "kind", "status", "text", "data", "interrupt_id",
-        "classification", "rule", "run_version", "turn", "client_id", "effects_of", "created_at",
+        "classification", "rule", "beside", "run_version", "turn", "client_id", "effects_of",
+        "created_at",
     )  # fmt: skip
     readonly_fields = ("thread_link", "effects_of")
 
@@ -113,15 +133,19 @@ class RunAdmin(OfThreadAdmin):
         "started_at", "thread_link", "version", "kind", "status", "worker", "attempt", "turn",
         "ended_at", "error",
     )  # fmt: skip
-    list_filter = ("status", "kind", "attempt", "started_at")
+    list_filter = ("status", "kind", "attempt", "started_at", "worker")
     search_fields = ("thread__id", "worker", "error")
     date_hierarchy = "started_at"
     ordering = ("-started_at",)
     fields = (
-        "id", "thread_link", "version", "kind", "status", "worker", "attempt", "turn", "base",
+        "id", "thread_link", "version", "kind", "status", "worker_link", "attempt", "turn", "base",
         "head", "steps_of", "error", "effects_of", "started_at", "ended_at",
     )  # fmt: skip
-    readonly_fields = ("thread_link", "steps_of", "effects_of")
+    readonly_fields = ("thread_link", "worker_link", "steps_of", "effects_of")
+
+    @admin.display(description=_("worker"))
+    def worker_link(self, run: Run) -> str:
+        return change_link(Worker(pk=run.worker))
 
     @admin.display(description=_("steps"))
     def steps_of(self, run: Run) -> SafeString:

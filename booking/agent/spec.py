@@ -111,6 +111,11 @@ def describe(state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def outcome(state: Mapping[str, Any]) -> str:
+    """How an attempt ends: called off by the person, or done (booked, changed, answered)."""
+    return "cancelled" if (state.get("dialogue") or {}).get("told") == "dropped" else "success"
+
+
 def _title(slots: Mapping[str, Any], language: str) -> str:
     facts = ("title", "date", "start_time", "capacity", "room")
     words = [slot_text(slot, slots[slot], language) for slot in facts if slots.get(slot)]
@@ -146,6 +151,7 @@ SPEC = AgentSpec(
     is_settled=is_settled,
     describe=describe,
     redact=redact,
+    outcome=outcome,
     phrase=phrase,
     steps=STEPS,
     editable_fields=("slots", "selected"),

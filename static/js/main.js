@@ -8,7 +8,7 @@ import { fresh, reduce } from "./state.js";
 import { view } from "./view.js";
 
 const RETRY_PAUSE = 2_000;
-const SILENCE = 10_000;
+const SILENCE = 5_000;
 const PROBE_AT = new Set([2, 6, 12]);
 const REFUSALS = new Set(["too_large", "archived", "bad_json", "unknown_type", "stale_answer"]);
 const DELAYS = new Set(["too_fast", "busy", "upstream"]);
@@ -164,6 +164,7 @@ function receive(frame) {
 /** Frames can be lost; a run nobody hears of is asked for. */
 function watch() {
   clearTimeout(silence);
+  connection.watchful = state.status === "running";
   if (state.status === "running") silence = setTimeout(() => connection.send({ type: "sync" }), SILENCE);
 }
 
@@ -189,6 +190,7 @@ const screen = view({
     answer,
     correct: (slot) => writer.set(f.word(`correct_${slot}`)),
     again: write,
+    withdraw: (id) => connection.send({ type: "withdraw", id }),
   },
   pendingAnswer: (id) => (id ? outbox.answerTo(id)?.frame.value : undefined),
 });

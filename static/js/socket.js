@@ -9,6 +9,9 @@ const OFFLINE_AFTER = 6;
 const WELCOME_LIMIT = 10_000;
 const PING_EVERY = 20_000;
 const PONG_LIMIT = 10_000;
+/** While an answer is awaited a dead connection has to show within five seconds. */
+const WATCHFUL_EVERY = 2_000;
+const WATCHFUL_LIMIT = 2_500;
 
 /** What a close code asks for: come back (at the earliest after `wait` ms), sign in, or stay away. */
 export function verdict(code) {
@@ -35,6 +38,7 @@ export class Connection {
   #attempt = 0;
   #timers = new Map();
   #wanted = false;
+  #watchful = false;
 
   /**
    * url: ws(s) address. hello(): the init frame. on: { frame(frame), state(name, detail), lost(verdict) }.
@@ -74,6 +78,13 @@ export class Connection {
     return this.state === "connected";
   }
 
+  /** Whether somebody waits for an answer: then silence is looked into sooner. */
+  set watchful(value) {
+    if (value === this.#watchful) return;
+    this.#watchful = value;
+    if (this.ready) this.#beat();
+  }
+
   /** True when the frame was handed to an open connection (not that it arrived). */
   send(frame) {
     if (!this.ready || this.#socket?.readyState !== WebSocket.OPEN) return false;
@@ -110,7 +121,7 @@ export class Connection {
   }
 
   #beat() {
-    this.#after("ping", PING_EVERY, () => {
+    this.#after("ping", this.#watchful ? WATCHFUL_EVERY : PING_EVERY, () => {
       this.#ping();
       this.#beat();
     });
@@ -118,7 +129,7 @@ export class Connection {
 
   #ping() {
     this.send({ type: "ping" });
-    this.#after("pong", PONG_LIMIT, () => this.#drop());
+    this.#after("pong", this.#watchful ? WATCHFUL_LIMIT : PONG_LIMIT, () => this.#drop());
   }
 
   /** The socket is dead though nobody said so. */

@@ -5,7 +5,7 @@
 
 const QUESTIONS = new Set(["clarify", "select_room", "confirm"]);
 /** Errors a run ends with; all others are about one message. */
-const RUN_ERRORS = new Set(["conflict", "upstream", "timeout", "internal"]);
+const RUN_ERRORS = new Set(["conflict", "upstream", "timeout", "internal", "quarantined"]);
 /** Rows of a confirmation that is about a booking there is, not about the draft. */
 const STORED = new Set(["booking", "before"]);
 
@@ -20,6 +20,7 @@ export const fresh = (thread = null) => ({
   open: null,
   progress: null,
   stopping: false,
+  waiting: [],
 });
 
 const item = (fields) => ({
@@ -56,9 +57,6 @@ const draft = (state, frame) => ({
   slots: frame.slots ?? state.slots,
   assumed: frame.assumed ?? state.assumed,
 });
-/** A run has ended: what stood in line behind it is taken now. */
-const taken = (items) =>
-  items.map((known) => (known.classification === "queued" ? { ...known, classification: "" } : known));
 const put = (items, entry) => [...items.filter((known) => known.key !== entry.key), entry];
 
 /** The bubble that already shows this question: by its id, or the same words from the transcript. */
@@ -76,6 +74,7 @@ const REDUCERS = {
     ...draft(fresh(), frame),
     status: frame.status ?? "idle",
     greeting: frame.message ?? "",
+    waiting: frame.waiting ?? [],
     items: (frame.transcript ?? []).map(recorded),
   }),
 
@@ -128,7 +127,17 @@ const REDUCERS = {
     progress: { label: frame.label, index: frame.index, total: frame.total },
   }),
 
+  /** What waits is marked where it was said, and counted in one line. */
+  queue: (state, frame) => ({ ...state, waiting: frame.waiting }),
+
+  withdrawn: (state, frame) => ({
+    ...state,
+    waiting: state.waiting.filter((id) => id !== frame.id),
+    items: state.items.filter((known) => known.key !== frame.id),
+  }),
+
   notice: (state, frame) => {
+    if (frame.code === "queued") return state;
     const last = state.items.at(-1);
     if (last?.kind === "notice" && last.text === frame.message) return state;
     const entry = item({ key: eventKey(frame), kind: "notice", text: frame.message, at: frame.at });
@@ -152,7 +161,7 @@ const REDUCERS = {
       stopping: false,
       open: frame.interrupt_id,
       progress: null,
-      items: put(taken(state.items), entry),
+      items: put(state.items, entry),
     };
   },
 
@@ -172,7 +181,7 @@ const REDUCERS = {
       stopping: false,
       open: null,
       progress: null,
-      items: frame.message || data.booking_id ? put(taken(state.items), entry) : taken(state.items),
+      items: frame.message || data.booking_id ? put(state.items, entry) : state.items,
     };
   },
 
@@ -189,7 +198,7 @@ const REDUCERS = {
     const items = again ? state.items : put(state.items, entry);
     if (!frame.run || !RUN_ERRORS.has(frame.code)) return { ...state, items };
     const status = state.open ? "waiting" : "idle";
-    return { ...state, status, stopping: false, progress: null, items: taken(items) };
+    return { ...state, status, stopping: false, progress: null, items };
   },
 
   stopping: (state) => ({ ...state, stopping: true }),

@@ -11,13 +11,13 @@ const NEAR_END = 96;
 
 /**
  * page: the elements by id; desk: { f, bookings }; act: { answer(item, value, text), correct(slot),
- * again(text) }; pendingAnswer(interruptId) -> value or undefined.
+ * again(text), withdraw(id) }; pendingAnswer(interruptId) -> value or undefined.
  */
 export function view({ page, desk, act, pendingAnswer }) {
   const { f } = desk;
   const { word } = f;
 
-  function message(item, { card, retry }) {
+  function message(item, { card, retry, waits }) {
     const lang = languageOf(item.text, f.language);
     const note = word(item.pending ? "notSentYet" : "queued");
     const who = item.role === "user" ? "speakerYou" : "speakerAssistant";
@@ -35,7 +35,9 @@ export function view({ page, desk, act, pendingAnswer }) {
           "p",
           { class: "meta" },
           time && el("time", { datetime: item.at }, time),
-          (item.pending || item.classification === "queued") && el("span", {}, note),
+          (item.pending || waits) && el("span", {}, note),
+          waits &&
+            el("button", { type: "button", class: "link", onclick: () => act.withdraw(item.key) }, word("takeBack")),
         ),
     );
   }
@@ -63,8 +65,9 @@ export function view({ page, desk, act, pendingAnswer }) {
       const card = item.role === "assistant" ? cardState(state, item, index) : null;
       const last = index === state.items.length - 1;
       const retry = item.kind === "error" && item.data.retry && last ? lastSaid : null;
-      const version = JSON.stringify([shown, card?.live, card?.choice, retry]);
-      return { key: item.key, version, shown, card, retry };
+      const waits = state.waiting.includes(item.key);
+      const version = JSON.stringify([shown, card?.live, card?.choice, retry, waits]);
+      return { key: item.key, version, shown, card, retry, waits };
     });
     reconcile(page.log, entries, (entry) => message(entry.shown, entry));
     page.welcome.hidden = state.items.length > 0 || state.status === "running";
@@ -114,6 +117,9 @@ export function view({ page, desk, act, pendingAnswer }) {
     page.working.hidden = !running;
     const text = running ? label : "";
     if (page.step.textContent !== text) page.step.textContent = text;
+    const queued = state.waiting.length ? f.counted("waiting", state.waiting.length) : "";
+    if (page.queue.textContent !== queued) page.queue.textContent = queued;
+    page.queue.hidden = !queued;
     page.stop.hidden = !running;
     page.stop.disabled = state.stopping;
     page.chat.setAttribute("aria-busy", String(running));

@@ -32,6 +32,13 @@ class Say:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Withdraw:
+    """Take back a message that still waits, by its client id."""
+
+    id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Stop:
     """Stop the active run."""
 
@@ -46,7 +53,7 @@ class Ping:
     """Answer at once."""
 
 
-Request = Init | Say | Stop | Sync | Ping
+Request = Init | Say | Withdraw | Stop | Sync | Ping
 
 NOTICES: dict[str, dict[str, str]] = {
     "adjusting": {"en": "Taking that in as well.", "zh": "好的，一并考虑。"},
@@ -66,6 +73,12 @@ NOTICES: dict[str, dict[str, str]] = {
     },
 }
 
+# By how many wait: none, one, more.
+QUEUE: dict[str, tuple[str, str, str]] = {
+    "en": ("", "1 message waiting", "{count} messages waiting"),
+    "zh": ("", "1 条消息等待处理", "{count} 条消息等待处理"),
+}
+
 ERRORS: dict[str, dict[str, str]] = {
     "bad_json": {"en": "That message could not be read.", "zh": "无法识别这条消息。"},
     "unknown_type": {"en": "That kind of message is not known.", "zh": "不支持这种消息。"},
@@ -83,6 +96,17 @@ ERRORS: dict[str, dict[str, str]] = {
     "archived": {
         "en": "This conversation is closed. Please start a new one.",
         "zh": "这个对话已经关闭，请开始新的对话。",
+    },
+    "already_read": {
+        "en": "That has been read already and cannot be taken back.",
+        "zh": "这条消息已经在处理，无法撤回。",
+    },
+    "quarantined": {
+        "en": "I have tried this three times and failed each time, so I have set it aside and the"
+        " administrators can see it. Nothing was booked. You can go on with something else, or put"
+        " it differently.",
+        "zh": "这条消息我尝试了三次都没有成功，已先搁置，管理员可以看到。没有产生任何预订。"
+        "您可以换个说法，或继续其他预订。",
     },
     "busy": {"en": "Too much is waiting. Please wait a moment.", "zh": "等待处理的太多，请稍候。"},
     "conflict": {"en": "Something newer took its place.", "zh": "已被更新的内容取代。"},
@@ -155,10 +179,18 @@ def _read_answer(frame: Mapping[str, Any]) -> Say:
     return Say(id=_client_id(frame), text="", interrupt_id=interrupt_id, value=value)
 
 
+def _read_withdraw(frame: Mapping[str, Any]) -> Withdraw:
+    client_id = _text(frame, "id", limit=MAX_ID)
+    if not client_id:
+        raise BadFrame("id is empty")
+    return Withdraw(id=client_id)
+
+
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Request]] = {
     "init": _read_init,
     "message": _read_message,
     "answer": _read_answer,
+    "withdraw": _read_withdraw,
     "stop": lambda _: Stop(),
     "sync": lambda _: Sync(),
     "ping": lambda _: Ping(),
@@ -166,7 +198,12 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Request]] = {
 
 
 def welcome(
-    thread: ThreadView, messages: Sequence[MessageView], *, spec: AgentSpec, language: str
+    thread: ThreadView,
+    messages: Sequence[MessageView],
+    waiting: Sequence[str] = (),
+    *,
+    spec: AgentSpec,
+    language: str,
 ) -> Frame:
     """Everything a page needs to draw itself, but the open question."""
     summary = thread.summary or spec.describe({})
@@ -178,6 +215,7 @@ def welcome(
         "assumed": summary.get("assumed", []),
         "status": thread.status,
         "language": language,
+        "waiting": list(waiting),
         "transcript": [_line(message, language) for message in messages],
     }
 
@@ -236,6 +274,19 @@ def notice(code: str, *, language: str) -> Frame:
     """Something about the run."""
     texts = NOTICES.get(code, {})
     return {"type": "notice", "code": code, "message": texts.get(language, code)}
+
+
+def queue(waiting: Sequence[str], *, language: str) -> Frame:
+    """What waits behind the run in progress now."""
+    count = len(waiting)
+    texts = QUEUE.get(language, QUEUE["en"])
+    words = texts[min(count, len(texts) - 1)].format(count=count)
+    return {"type": "queue", "waiting": list(waiting), "message": words}
+
+
+def withdrawn(client_id: str) -> Frame:
+    """A message that waited was taken back: it is not part of the conversation."""
+    return {"type": "withdrawn", "id": client_id}
 
 
 def interrupt(question: Mapping[str, Any], summary: Mapping[str, Any]) -> Frame:

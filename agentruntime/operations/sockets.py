@@ -1,0 +1,47 @@
+"""WebSockets with bounds in both directions, which Daphne's do not have.
+
+Outwards a valve tells the consumer whether its client still reads: the transport buffers 64 KB,
+and whatever is sent on top of that stays in memory. Inwards reading from the network pauses while
+the application has not yet taken what was read, so that TCP slows the client down.
+"""
+
+import asyncio
+from typing import Any
+
+from daphne.ws_protocol import WebSocketProtocol
+
+from agentruntime.operations.valve import Valve
+
+INBOUND_LIMIT = 32
+LOOK_SECONDS = 0.05
+
+
+class BoundedWebSocket(WebSocketProtocol):
+    """Daphne's protocol with a valve outwards and a bound inwards."""
+
+    def onConnect(self, request: Any) -> Any:  # noqa: N802 - Autobahn's name
+        self.valve = Valve()
+        transport: Any = self.transport
+        transport.unregisterProducer()
+        transport.registerProducer(self.valve, streaming=True)
+        self._is_paused = False
+        return super().onConnect(request)  # type: ignore[no-untyped-call]
+
+    def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: FBT001, N802, N803
+        super().onMessage(payload, isBinary)  # type: ignore[no-untyped-call]
+        transport: Any = self.transport
+        if not self._is_paused and self.application_queue.qsize() > INBOUND_LIMIT:
+            self._is_paused = True
+            transport.pauseProducing()
+            self._look_later()
+
+    def _look_later(self) -> None:
+        asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        transport: Any = self.transport
+        if self.application_queue.qsize() > INBOUND_LIMIT // 2 and transport.connected:
+            self._look_later()
+            return
+        self._is_paused = False
+        transport.resumeProducing()
