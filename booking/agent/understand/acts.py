@@ -39,7 +39,7 @@ _CHANGES = {
     "capacity_change": "capacity",
     "without": "features",
 }
-_WEAK = frozenset({"date", "window", "title", "room", "on_behalf_of", "input_timezone"})
+_WEAK = frozenset({"date", "period", "window", "title", "room", "on_behalf_of", "input_timezone"})
 _MOST_WORDS_BESIDE = 12
 _UNIT = re.compile(r"[\u4e00-\u9fff]|[a-z]+|\d+")
 
@@ -302,7 +302,7 @@ def difference(
 
 def _verdict(slot: str, found: Found, draft: DraftView) -> bool | None:
     """True changed, False new, None neither."""
-    if found.rule in {"date.today", "title.kind"}:
+    if found.rule in {"date.today", "title.kind"} or slot == "period":
         return None
     if slot in _CHANGES:
         return True

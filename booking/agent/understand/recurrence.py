@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from booking.agent.understand import numerals
-from booking.agent.understand.dates import WEEKDAY_EN, monday, weekday_en
+from booking.agent.understand.months import WEEKDAY_EN, monday, weekday_en
 from booking.agent.understand.normalise import Scan
 from booking.agent.understand.types import Span
 

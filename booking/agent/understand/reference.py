@@ -124,7 +124,7 @@ def find_change(
         gather(after, said, lexicon=lexicon, now=now), said, now=now, hours=hours
     )
     whole = gather(folded, said, lexicon=lexicon, now=now)
-    for shift in whole.shifts:
+    for shift in whole.moves:
         new.pop("duration_minutes", None)
         new[shift.kind] = Found(shift.minutes, shift.span, f"{shift.kind}.said")
     ref = find(before, old, lexicon, last=draft.phase == "BOOKED")
