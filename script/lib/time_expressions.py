@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from booking.agent.understand import DraftView, Lexicon, OpeningHours
 from booking.agent.understand.facts import gather
 from booking.agent.understand.normalise import normalise
+from booking.agent.understand.spelling import corrected
 from booking.agent.understand.when import decide
 
 ALWAYS = OpeningHours(time(0), time(0), 1)
@@ -29,7 +30,7 @@ def make():
 
 
 def read(text: str, now: datetime, language: str) -> list[dict]:
-    message = normalise(text)
+    message = corrected(normalise(text), None)
     now = now.replace(tzinfo=ZONE)
     facts = gather(message.folded, message.text, lexicon=Lexicon(), now=now)
     slots, problems = decide(

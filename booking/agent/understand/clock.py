@@ -15,18 +15,18 @@ from booking.agent.understand.types import Span
 PARTS = {
     "dawn": "凌晨|半夜|午夜(?!12|十二)",
     "morning": "大清早|清早|清晨|早晨|早上|上午|早",
-    "noon": "中午|正午|晌午",
+    "noon": "中午|正午(?=[12十一]+点)|晌午",
     "afternoon": "下午|午后",
     "evening": "傍晚|晚上|晚间|夜里|夜晚|深夜|晚",
 }
 _PART_OF = {word: part for part, words in PARTS.items() for word in words.split("|")}
-_PART_OF |= {"午夜": "dawn"}
+_PART_OF |= {"午夜": "dawn", "正午": "noon"}
 _EN_PARTS = {"morning": "morning", "afternoon": "afternoon", "evening": "evening", "night": "night"}
 _EN_PARTS |= {"tonight": "evening", "am": "am", "a": "am", "pm": "pm", "p": "pm", "noon": "pm"}
 
 _PART_ZH = "|".join(words for words in PARTS.values())
 _HOUR_ZH = (
-    r"(?:\d{1,2}|二十[一二三四五六七八九]?|十[一二三四五六七八九]?|[零〇一二两三四五六七八九])"
+    r"(?:\d{1,2}|二十[一二三四五六七八九]?|十[一二三四五六七八九]?|[零〇一二两俩三四五六七八九])"
 )
 _MIN_ZH = r"(?:\d{1,2}|[二三四五]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
 _HOUR_EN = r"(?:twelve|eleven|ten|nine|eight|seven|six|five|four|three|two|one)"
@@ -52,7 +52,7 @@ _POINT = re.compile(
     rf"(?: minutes?| mins?)? (?P<dir>past|after|to|till|before) "
     rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))(?::(?P<rcm>[0-5]\d)|(?: (?P<rm>{_MIN_EN})))?|"
     rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?![\d.])|"
-    rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|"
+    rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|(?P<high>正午)|"
     rf"(?<![a-z])(?P<eh>{_HOUR_EN}|{_TEENS}) (?P<em>{_MIN_EN})|"
     rf"(?<![\d:.#a-z])(?P<mh>[01]\d|2[0-3])(?P<mm>[0-5]\d)(?P<hrs>\s?h(?:rs|ours)?)?(?![\d:./a-z年])|"
     rf"(?P<bare>(?<![\d.:a-z/#%])\d{{1,2}}(?![\d%/:])(?!\.\d)(?!\s?(?:[个位名人间楼层号月日天周年次块元座栋分]|th|st|nd|rd|rooms?(?![a-z])))|"
@@ -61,7 +61,7 @@ _POINT = re.compile(
     rf"){_SUFFIX}"
 )
 _JOIN = re.compile(
-    r"\s?(?:(?:钟)?(?:开始)?(?:到|至)|[-~]|(?:to|till?|until|'til|through|thru|and|-)(?![a-z]))\s?(?:the )?$"
+    r"\s?(?:(?:钟)?(?:开始)?(?:到|至)|[-~]{1,3}|(?:to|till?|until|'til|through|thru|and|-)(?![a-z]))\s?(?:the )?$"
 )
 _JOIN_AND = re.compile(r"\s?(?:and|和)\s?$")
 _BEFORE_BARE = re.compile(
@@ -90,8 +90,8 @@ _DAYPART = re.compile(
     rf"(?P<now>当(?=晚))?(?P<zh>{_PART_ZH})|(?<![a-z])(?:(?P<when>this|next|tomorrow) |(?:in the |during the |the |late |early |at )*)"
     r"(?P<en>morning|afternoon|evening|night)(?![a-z])"
     r"|(?<![a-z])(?P<tonight>ton(?:ight|ite))(?![a-z])|(?<![a-z])(?P<lunch>lunch ?time|over lunch)(?![a-z])"
-    r"|(?<=[\ue000 ])(?P<half>[ap]m)(?![a-z])|(?P<late>午饭后|饭后)|(?<![a-z])(?P<lunched>after lunch)(?![a-z])"
-    r"|(?P<off>下班后|下班以后)|(?<![a-z])(?P<worked>after work)(?![a-z])"
+    r"|(?<=[\ue000 ])(?P<half>[ap]m)(?![a-z])|(?P<lunched>午饭后|饭后|(?<![a-z])after lunch(?![a-z]))"
+    r"|(?P<before>午饭前|饭前|(?<![a-z])before lunch(?![a-z]))|(?P<worked>下班后|下班以后|(?<![a-z])after work(?![a-z]))"
 )
 _DAYS_AHEAD = {"this": 0, "next": 1, "tomorrow": 1}
 _MINUTES_TO = {"half": 30, "quarter": 15, "a quarter": 15, "five": 5, "ten": 10, "twenty": 20}
@@ -182,6 +182,8 @@ def _chinese_numbers(match: re.Match[str]) -> tuple[int, int, bool]:
 
 
 def _english_numbers(match: re.Match[str]) -> tuple[int, int, bool] | None:
+    if match["high"]:
+        return 12, 0, True
     if match["word"]:
         return (24 if match["word"] == "midnight" else 12), 0, True
     if match["rel"]:
@@ -315,21 +317,23 @@ def find_parts(scan: Scan) -> tuple[Part, ...]:
     return tuple(found)
 
 
+_FIXED_PARTS = {
+    "tonight": "evening",
+    "lunch": "noon",
+    "before": "morning",
+    "lunched": "afternoon",
+    "worked": "evening",
+    "a": "morning",
+    "p": "afternoon",
+}
+
+
 def _part_name(match: re.Match[str]) -> str:
     if match["zh"]:
         return _PART_OF[match["zh"]]
-    if match["lunch"]:
-        return "noon"
-    if match["tonight"] or match["off"] or match["worked"]:
-        return "evening"
-    if match["late"] or match["lunched"]:
-        return "afternoon"
-    name = (
-        _EN_PARTS[match["en"]]
-        if match["en"]
-        else {"a": "morning", "p": "afternoon"}[match["half"][0]]
-    )
-    return "evening" if name == "night" else name
+    if match["en"]:
+        return "evening" if match["en"] == "night" else _EN_PARTS[match["en"]]
+    return _FIXED_PARTS[match["half"][0] if match["half"] else match.lastgroup or ""]
 
 
 def _after_day(scan: Scan, index: int) -> bool:

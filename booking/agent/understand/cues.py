@@ -78,6 +78,9 @@ QUESTION = _words(
 MINE_ASKED = _words(
     r"我(?!想|要|们?订个)[^,。?!]{0,10}(?:订了|预[订定约]了|约了|有)(?:哪些|什么|几个|多少|哪几|没有|.{0,4}(?:会|预[订定约]|会议)吗?)"
     r"|我的(?:所有|全部|今天|明天|本周|这周|下周)?的?(?:预[订定约]|会议(?!室要)|日程|安排)|(?:查|看)(?:一?下|看)?我的"
+    r"|(?<![订预])有(?:什么|啥|哪些|几个)(?:会(?!议室)|安排|日程|预[订定约])"
+    r"|(?<![a-z])what (?:do|have) i (?:have|got|booked)(?![a-z])|(?<![a-z])(?:do|have) i (?:have|got) (?:any|some)thing(?![a-z])|(?<![a-z])what(?:'s| is) on(?: for me)?(?![a-z])"
+    r"|(?<![a-z])am i (?:booked|busy|free|in a meeting)(?![a-z])"
     r"|(?<![a-z])(?:my|our) (?:\w+ ){0,3}(?:bookings?|meetings?|reservations?|schedule|calendar|agenda|rooms)(?![a-z])"
     r"|(?<![a-z])(?:have i|did i|do i have|i have|i've|i) [^,.?]{0,24}(?:booked|reserved|bookings?|meetings?|reservations?)(?![a-z])"
 )
@@ -103,7 +106,7 @@ SCOPE = (
     ("all", _words(r"整个系列|全系列|所有(?:的)?(?:场次|次)|全部(?:场次|都)?|每一次|(?<![a-z])(?:the whole series|entire series|all of (?:them|it)|all occurrences|every one|the series|all)(?![a-z])")),
 )  # fmt: skip
 OFF_TOPIC = _words(
-    r"天气|新闻|股票|股价|翻译|笑话|写(?:一?(?:首|个|篇|段)|诗|代码|作文|邮件)|唱|讲个|故事|菜谱|外卖|点餐|打车|机票|酒店|火车票|高铁|闹钟|提醒我|算一下|计算|脚本|代码|电影|音乐|游戏|星座|汇率|彩票|请假|报销"
+    r"天气|吃(?:什么|饭|啥)|新闻|股票|股价|翻译|笑话|写(?:一?(?:首|个|篇|段)|诗|代码|作文|邮件)|唱|讲个|故事|菜谱|外卖|点餐|打车|机票|酒店|火车票|高铁|闹钟|提醒我|算一下|计算|脚本|代码|电影|音乐|游戏|星座|汇率|彩票|请假|报销"
     r"|(?<![a-z])(?:weather|news|stocks?|translate|jokes?|poems?|write|script|python|javascript|code|recipes?|flights?|hotels?|taxi|uber|restaurants?|lunch order|pizza|alarm|remind me|movies?|music|games?|lottery|exchange rate|capital of|president|homework|essay|vacation request|expenses?|story|sing)(?![a-z])"
 )
 GREETING = _words(

@@ -112,7 +112,7 @@ _RULES = (
         "half_hour_en", rf"(?<![a-z\d])(?:a )?(?:half|1/2)(?: an| of an)?[ -]{_HOUR_EN}", _fixed(30)
     ),
     _rule("half_hours_zh", rf"{_N}\s?个\s?半\s?(?:{_HOUR_ZH}|钟)", _times(60, 30)),
-    _rule("half_hour_zh", rf"半\s?个?\s?多?(?:{_HOUR_ZH}|钟)", _fixed(30)),
+    _rule("half_hour_zh", rf"半\s?个?\s?多?(?:{_HOUR_ZH}|钟|hour(?![a-z]))", _fixed(30)),
     _rule(
         "hours_zh",
         rf"{_N}\s?(?:个\s?)?{_HOUR_ZH}(?:(?P<half>半)|\s?[零又]?(?P<q>[一二三123])刻钟?|"

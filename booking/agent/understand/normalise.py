@@ -21,6 +21,7 @@ _PLAIN = str.maketrans(
     {
         **dict.fromkeys("‐‑‒–—―−﹣", "-"),
         **dict.fromkeys("～〜∼", "~"),
+        **dict.fromkeys("→➡⟶➔➜⇒", "-"),
         **dict.fromkeys("’‘`´", "'"),
         **dict.fromkeys("“”„«»「」『』", '"'),
         "⁄": "/",
@@ -34,6 +35,7 @@ _SIMPLIFIED = str.maketrans(
     "礼绍总结无线双麦话筒屏显样对吗还们给让应该将为类种选择单",
 )
 _MERIDIEM = re.compile(r"(?i)(?<![a-z])([ap])\s?\.\s?m\b(?:\s?\.)?|(?<=[\da-z] )([ap]) m(?![a-z'])")
+_SPACED_OUT = re.compile(r"(?<!\S)[\u4e00-\u9fff\d](?: [\u4e00-\u9fff\d]){3,}(?!\S)")
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[·•](?=\d)")
 _BREAK = re.compile(r"[。！？!?；;\n、，,…]+|\.(?=\s|$)")
 _SENTENCE = re.compile(r"[。！？!?；;\n…]+|\.(?=\s|$)")
@@ -73,6 +75,7 @@ def normalise(raw: str) -> Normalised:
     text = "".join(map(_plain_character, text))
     text = _MERIDIEM.sub(lambda match: f"{match[1] or match[2]}m", text)
     text = re.sub(r"[^\S\n]+", " ", text).strip()
+    text = _SPACED_OUT.sub(lambda match: match.group().replace(" ", ""), text)
     cut = cut or len(text) > MESSAGE_LIMIT
     text = text[:MESSAGE_LIMIT]
     problems = [Problem("too_long", "", (len(text), len(text)))] if cut else []

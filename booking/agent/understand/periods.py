@@ -181,7 +181,7 @@ _LAST_RULES: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
     (re.compile(pattern), reader)
     for pattern, reader in (
         (rf"(?P<pre>{_SHIFTED})?个?周末|(?<![a-z])(?:on |at |over )?(?:the |(?P<pre2>this (?:coming )?|next |coming |following ))?weekend(?![a-z])", _weekend),
-        (rf"{_SHIFTED}{WEEK_ZH}(?P<rest>剩下的?(?:时间|几天)?)?(?![一二三四五六日天\d])|(?<![a-z])(?P<rest2>rest of )?(?:the )?(?:next|this|following|coming|last) week(?![a-z])", _week),
+        (rf"{_SHIFTED}{WEEK_ZH}(?P<rest>剩下的?(?:时间|几天)?)?(?![一二三四五六日天]|[1-7](?![\d点:]))|(?<![a-z])(?P<rest2>rest of )?(?:the )?(?:next|this|following|coming|last) week(?![a-z])", _week),
         (rf"{YEAR_ZH}?(?<![\d个第每])(?P<zm>{NUM_ZH})月份?(?![\d一二三四五六七八九十会])|{_REL_ZH}份?", _whole_month),
         (rf"(?<![a-z]){MONTH_EN},? ?(?:in |of )?(?P<y2>{YEAR})(?![\d:])", _whole_month),
         (rf"(?<![a-z])(?:in|for|during|of|from|since|until|till|by|throughout|this|next) {MONTH_EN}(?! ?\d)", _whole_month),

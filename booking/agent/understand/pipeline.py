@@ -1,15 +1,11 @@
-"""One message in, one Understanding out. Pure: `now`, the office's names and the draft are arguments.
-
-`Reader` is the hook for a recogniser of the long tail: it is given what no grammar explained and
-may add facts; none is installed.
-"""
+"""One message in, one Understanding out. Pure: `now`, the office's names and the draft are arguments."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
-from booking.agent.understand import acts, cues, injection, reference, when
+from booking.agent.understand import acts, cues, injection, reference, spelling, when
 from booking.agent.understand.facts import Facts, gather
 from booking.agent.understand.normalise import Normalised, language_of, normalise
 from booking.agent.understand.selection import choose_option
@@ -48,6 +44,7 @@ def understand(
 ) -> Understanding:
     """Read one message as said in the state of `draft`. `now` is aware, in the rooms' zone."""
     message = normalise(text)
+    message = spelling.corrected(message, explicit_span(message.folded))
     title = explicit_span(message.folded)
     seen = injection.without(message.folded, (title,) if title else ())
     attacks = injection.find(seen)
@@ -87,7 +84,9 @@ def _names(act: acts.Act, *, attacked: bool) -> tuple[str, ...]:
 def _relevant(problems: list[Problem], act: acts.Act) -> list[Problem]:
     if act.wants == "unclear":
         return [Problem("not_understood", "", (0, 0))]
-    return problems if act.name in acts.SPEAKING or act.name.startswith("query") else []
+    if act.name.startswith("query"):
+        return [problem for problem in problems if problem.code != "vague_date"]
+    return problems if act.name in acts.SPEAKING else []
 
 
 def _slots(

@@ -70,14 +70,16 @@ def _period(table: Table, period: Period) -> None:
 
 def _one_day(table: Table, days: list[Day]) -> Day | None:
     """The day that was meant when several expressions were used."""
+    for index in range(len(days) - 1, 0, -1):
+        if table.last_wins(days[index - 1].span, days[index].span):
+            days = days[index:]
+            break
     if len(days) < 2:
         return days[0] if days else None
     if any(day.value is None for day in days):
         return next(day for day in days if day.value is None)
     if len({day.value for day in days}) == 1:
         return min(days, key=lambda day: day.assumed)
-    if table.last_wins(days[-2].span, days[-1].span):
-        return days[-1]
     return _conflict(table, days)
 
 
