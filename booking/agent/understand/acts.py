@@ -107,7 +107,7 @@ def _check_in(heard: Heard) -> Act | None:
 
 def _ref(heard: Heard) -> BookingRef:
     last = heard.draft.phase == "BOOKED"
-    return reference.find(heard.folded, dict(heard.slots), heard.lexicon, last=last)
+    return reference.find(heard.folded, heard.facts, heard.slots, heard.lexicon, last=last)
 
 
 def _question(heard: Heard) -> Act | None:

@@ -23,7 +23,7 @@ from booking.agent.understand.days import (
     next_monthday,
 )
 from booking.agent.understand.holidays import (
-    HOLIDAYS,
+    HOLIDAY,
     end_of_month,
     end_of_named_month,
     end_of_week,
@@ -261,10 +261,9 @@ _ISO = re.compile(
 def find(scan: Scan, today: date) -> tuple[Day, ...]:
     """Every day expression in what is left of the text, in order; takes them."""
     found = []
-    for pattern, (month, day) in HOLIDAYS:
-        for match in scan.matches(pattern):
-            found.append(holiday(match, month, day, today))
-            scan.take(match.span())
+    for match in scan.matches(HOLIDAY):
+        found.append(holiday(match, today))
+        scan.take(match.span())
     for pattern, reader in _RULES:
         for match in scan.matches(pattern):
             if (read := reader(match, today)) is not None:

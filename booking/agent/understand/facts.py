@@ -76,7 +76,9 @@ def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
     rooms += places.find_numbers(scan, lexicon)
     zone = zones.find(scan)
     days, spans, whole_days = _days(scan, now.date())
-    lengths += whole_days
+    day_moves = [move for length in whole_days if (move := shifts.is_shift(length, scan))]
+    moves += tuple(day_moves)
+    lengths += whole_days if not day_moves else ()
     points, ranges = clock.find(scan)
     parts = clock.find_parts(scan)
     offset = offset or shifts.find_now(scan)

@@ -26,24 +26,24 @@ from booking.agent.understand.months import (
 NEAR_MONTH_END = 3  # "the end of the month" said on the last three days may mean either month
 _MONTH_END_DAYS = 7
 
-HOLIDAYS = tuple(
-    (re.compile(rf"{YEAR_ZH}?(?:{words})(?:,? ?(?:in |of )?(?P<y2>{YEAR}))?(?!\d)"), day)
-    for words, day in (
-        (r"元旦节?|(?<![a-z])new year'?s? day(?![a-z])", (1, 1)),
-        (r"情人节|(?<![a-z])valentine'?s(?: day)?(?![a-z])", (2, 14)),
-        (r"妇女节", (3, 8)),
-        (r"五一|劳动节|(?<![a-z])(?:may|labou?r) day(?![a-z])", (5, 1)),
-        (r"儿童节|六一", (6, 1)),
-        (r"十一(?!点|月|个|人|号|日|层|楼|时|分)(?=假期|长假|当天|那天)|国庆节?|(?<![a-z])national day(?![a-z])", (10, 1)),
-        (r"(?<![a-z])hallowe'?en(?![a-z])|万圣节", (10, 31)),
-        (r"平安夜|(?<![a-z])(?:christmas|xmas) eve(?![a-z])", (12, 24)),
-        (r"圣诞节?|(?<![a-z])(?:christmas|xmas)(?: day)?(?![a-z])", (12, 25)),
-        (r"除夕夜?(?=跨年)|跨年夜?|(?<![a-z])new year'?s eve(?![a-z])", (12, 31)),
-    )
-)  # fmt: skip
+_DAYS = {
+    (1, 1): r"元旦节?|(?<![a-z])new year'?s? day(?![a-z])",
+    (2, 14): r"情人节|(?<![a-z])valentine'?s(?: day)?(?![a-z])",
+    (3, 8): r"妇女节",
+    (5, 1): r"(?<![周期拜])五一(?!点|个|起)|劳动节|(?<![a-z])(?:may|labou?r) day(?![a-z])",
+    (6, 1): r"儿童节|(?<![周期拜])六一(?!点|个|起)",
+    (10, 1): r"十一(?!点|月|个|人|号|日|层|楼|时|分)(?=假期|长假|当天|那天)|国庆节?|(?<![a-z])national day(?![a-z])",
+    (10, 31): r"(?<![a-z])hallowe'?en(?![a-z])|万圣节",
+    (12, 24): r"平安夜|(?<![a-z])(?:christmas|xmas) eve(?![a-z])",
+    (12, 25): r"圣诞节?|(?<![a-z])(?:christmas|xmas)(?: day)?(?![a-z])",
+    (12, 31): r"除夕夜?(?=跨年)|跨年夜?|(?<![a-z])new year'?s eve(?![a-z])",
+}  # fmt: skip
+_NAMES = "|".join(f"(?P<on{month}_{day}>{words})" for (month, day), words in _DAYS.items())
+HOLIDAY = re.compile(rf"{YEAR_ZH}?(?:{_NAMES})(?:,? ?(?:in |of )?(?P<y2>{YEAR}))?(?!\d)")
 
 
-def holiday(match: re.Match[str], month: int, day: int, today: date) -> Day:
+def holiday(match: re.Match[str], today: date) -> Day:
+    month, day = next(at for at in _DAYS if match[f"on{at[0]}_{at[1]}"])
     year = year_zh(match["y"], today) if match["y"] else int(match["y2"] or 0)
     if year:
         found = exact(match, make(year, month, day), today, "date.named")

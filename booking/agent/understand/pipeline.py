@@ -8,6 +8,7 @@ from datetime import datetime
 from booking.agent.understand import acts, cues, injection, reference, spelling, when
 from booking.agent.understand.facts import Facts, gather
 from booking.agent.understand.normalise import Normalised, language_of, normalise
+from booking.agent.understand.scope import scope_of
 from booking.agent.understand.selection import choose_option
 from booking.agent.understand.slots import collect, lone_number
 from booking.agent.understand.titles import explicit_span
@@ -69,7 +70,7 @@ def understand(
     )
     if act.name == "modify_booking":
         change = reference.find_change(
-            folded, message.text, lexicon=lexicon, now=now, hours=hours, draft=draft
+            folded, message.text, facts, lexicon=lexicon, now=now, hours=hours, draft=draft
         )
         return replace(result, slots=change.slots, problems=change.problems, booking_ref=change.ref)
     return result
@@ -109,6 +110,6 @@ def _slots(
     if (option := choose_option(folded, facts, slots, draft)) is not None:
         slots[option[0]] = option[1]
         slots.pop("window", None) if option[0] == "start_time" else None
-    if "scope" in draft.missing and (scope := reference.scope_of(folded)):
+    if "scope" in draft.missing and (scope := scope_of(folded)):
         slots["scope"] = Found(scope, (0, len(folded)), "scope.answer")
     return slots, problems + more

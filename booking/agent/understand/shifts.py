@@ -20,7 +20,7 @@ _SHIFT = re.compile(
     r"(?P<longer>延长|加长|多开|多用|再开|续|extend|prolong|lengthen|多订|多加|加(?!到))|"
     r"(?P<shorter>缩短|减少|少开|少用|shorten|cut|reduce)"
 )
-_GAP = re.compile(r"[到点时:\ue000]|\d|(?<![a-z])(?:to|until|till)(?![a-z])")
+_GAP = re.compile(r"[到点时:\ue000]|(?<!booking )(?<![\d#])\d|(?<![a-z])(?:to|until|till)(?![a-z])")
 _TAIL = re.compile(
     r"\s(?:(?P<later>later)|(?P<earlier>earlier)|(?P<longer>longer|more)|(?P<shorter>shorter|less))(?![a-z])"
 )
