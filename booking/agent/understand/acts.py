@@ -39,7 +39,7 @@ _CHANGES = {
     "capacity_change": "capacity",
     "without": "features",
 }
-_WEAK = frozenset({"date", "window", "title", "room", "on_behalf_of", "input_timezone"})
+_WEAK = frozenset({"date", "period", "window", "title", "room", "on_behalf_of", "input_timezone"})
 _MOST_WORDS_BESIDE = 12
 _UNIT = re.compile(r"[\u4e00-\u9fff]|[a-z]+|\d+")
 
@@ -107,7 +107,7 @@ def _check_in(heard: Heard) -> Act | None:
 
 def _ref(heard: Heard) -> BookingRef:
     last = heard.draft.phase == "BOOKED"
-    return reference.find(heard.folded, dict(heard.slots), heard.lexicon, last=last)
+    return reference.find(heard.folded, heard.facts, heard.slots, heard.lexicon, last=last)
 
 
 def _question(heard: Heard) -> Act | None:
@@ -302,7 +302,7 @@ def difference(
 
 def _verdict(slot: str, found: Found, draft: DraftView) -> bool | None:
     """True changed, False new, None neither."""
-    if found.rule in {"date.today", "title.kind"}:
+    if found.rule in {"date.today", "title.kind"} or slot == "period":
         return None
     if slot in _CHANGES:
         return True

@@ -15,46 +15,53 @@ from booking.agent.understand.types import Span
 PARTS = {
     "dawn": "凌晨|半夜|午夜(?!12|十二)",
     "morning": "大清早|清早|清晨|早晨|早上|上午|早",
-    "noon": "中午|正午|晌午",
+    "noon": "中午|正午(?=[12十一]+点)|晌午",
     "afternoon": "下午|午后",
     "evening": "傍晚|晚上|晚间|夜里|夜晚|深夜|晚",
 }
 _PART_OF = {word: part for part, words in PARTS.items() for word in words.split("|")}
-_PART_OF |= {"午夜": "dawn"}
+_PART_OF |= {"午夜": "dawn", "正午": "noon"}
 _EN_PARTS = {"morning": "morning", "afternoon": "afternoon", "evening": "evening", "night": "night"}
 _EN_PARTS |= {"tonight": "evening", "am": "am", "a": "am", "pm": "pm", "p": "pm", "noon": "pm"}
 
 _PART_ZH = "|".join(words for words in PARTS.values())
 _HOUR_ZH = (
-    r"(?:\d{1,2}|二十[一二三四五六七八九]?|十[一二三四五六七八九]?|[零〇一二两三四五六七八九])"
+    r"(?:\d{1,2}|二十[一二三四五六七八九]?|十[一二三四五六七八九]?|[零〇一二两俩三四五六七八九])"
 )
 _MIN_ZH = r"(?:\d{1,2}|[二三四五]?十[一二三四五六七八九]?|[零〇][一二三四五六七八九]|[一二三四五六七八九](?=分))"
 _HOUR_EN = r"(?:twelve|eleven|ten|nine|eight|seven|six|five|four|three|two|one)"
+_TEENS = r"(?:eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
 _MIN_EN = (
-    r"(?:(?:twenty|thirty|forty|fifty)[ -]?(?:five)?|fifteen|ten|oh[ -]five|forty[ -]five)(?![a-z])"
+    r"(?:(?:twenty|thirty|forty|fifty)(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?"
+    rf"|oh[ -](?:one|two|three|four|five|six|seven|eight|nine)|{_TEENS}|ten|five)(?![a-z])"
 )
+_HALF_OF_DAY = r"(?:morning|afternoon|evening|night|tonight|[ap]m)"
 _SUFFIX = (
     r"(?:\s?(?P<ap>[ap]m|[ap](?=[\s,.!?-]|$))(?![a-z])"
-    r"|\s(?:in the |at |this |tomorrow |in )?(?P<suf>morning|afternoon|evening|night|tonight)(?![a-z]))?"
+    rf"|\s(?:in the |at |this |tomorrow |in )?(?P<suf>{_HALF_OF_DAY})(?![a-z]))?"
 )
+_LESS = rf"(?:一刻|(?:\d{{1,2}}|{numerals.ZH})分)"
 _POINT = re.compile(
     rf"(?:(?P<part>{_PART_ZH}|(?<![a-z])[ap]m(?![a-z]))\s?的?\s?)?(?:"
-    rf"(?<![\d:.])(?P<ch>\d{{1,2}}):(?P<cm>\d{{2}})(?!\d)(?::[0-5]\d(?!\d))?|"
-    rf"差(?P<less>一刻|5分|五分|10分|十分)钟?(?:到)?(?P<lh>{_HOUR_ZH})[点时]|"
+    rf"(?<![\d:.])(?P<ch>\d{{1,2}}):(?P<cm>\d{{2}})(?!\d)(?P<cs>:[0-5]\d(?!\d))?|"
+    rf"(?<![a-z\d:.])(?P<hh>\d{{1,2}})h(?P<hm>[0-5]\d)?(?![a-z\d])|"
+    rf"差(?P<less>{_LESS})钟?(?:到)?(?P<lh>{_HOUR_ZH})[点时]|"
     rf"(?<![\d:.])(?P<zh>{_HOUR_ZH})\s?(?:点钟|点(?!半?小时|个|儿)|时(?![间候长段差区代]))"
-    rf"(?:\s?(?:(?P<half>半)|(?P<q>[一1三3])刻(?!钟后)|整|[过零]?(?P<zm>{_MIN_ZH})\s?分?(?!\s?(?:个|人|位|名|小时|刻|天|\d*点))))?|"
-    rf"(?<![a-z\d])(?P<rel>half|quarter|a quarter|five|ten|twenty|twenty[ -]five)(?: minutes)? (?P<dir>past|after|to|till|before) "
-    rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))|"
-    rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?=\s?[ap]m)|"
-    rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|"
-    rf"(?<![a-z])(?P<eh>{_HOUR_EN}) (?P<em>{_MIN_EN})|"
-    rf"(?P<bare>(?<![\d.:a-z/#%])\d{{1,2}}(?![\d%/:])(?!\.\d)(?!\s?(?:[个位名人间楼层号月日天周年次块元座栋分]|th|st|nd|rd))|"
+    rf"(?:\s?(?:(?P<half>半)|(?P<q>[一1三3])刻(?!钟后)|整|差(?P<short>{_LESS})|[过零]?(?P<zm>{_MIN_ZH})\s?分?(?!\s?(?:个|人|位|名|小时|刻|天|\d*点))))?|"
+    rf"(?<![a-z\d])(?P<rel>half|quarter|a quarter|five|ten|twenty|twenty[ -]five|(?P<mins>\d{{1,2}}|{numerals.EN})(?= (?:minutes?|mins?) (?:past|to|before) | past ))"
+    rf"(?: minutes?| mins?)? (?P<dir>past|after|to|till|before) "
+    rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))(?::(?P<rcm>[0-5]\d)|(?: (?P<rm>{_MIN_EN})))?|"
+    rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?![\d.])|"
+    rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|(?P<high>正午)|"
+    rf"(?<![a-z])(?P<eh>{_HOUR_EN}|{_TEENS}) (?P<em>{_MIN_EN})|"
+    rf"(?<![\d:.#a-z])(?P<mh>[01]\d|2[0-3])(?P<mm>[0-5]\d)(?P<hrs>\s?h(?:rs|ours)?)?(?![\d:./a-z年])|"
+    rf"(?P<bare>(?<![\d.:a-z/#%])\d{{1,2}}(?![\d%/:])(?!\.\d)(?!\s?(?:[个位名人间楼层号月日天周年次块元座栋分]|th|st|nd|rd|rooms?(?![a-z])))|"
     rf"(?<![a-z]){_HOUR_EN}(?![a-z])|{_HOUR_ZH}(?=\s?(?:到|至|[-~])\s?{_HOUR_ZH}[点时:]))"
     rf"(?:\s?o'?\s?clock(?P<oc>))?"
     rf"){_SUFFIX}"
 )
 _JOIN = re.compile(
-    r"\s?(?:(?:钟)?(?:开始)?(?:到|至)|[-~]|(?:to|till?|until|'til|through|thru|and|-)(?![a-z]))\s?(?:the )?$"
+    r"\s?(?:(?:钟)?(?:开始)?(?:到|至)|[-~]{1,3}|(?:to|till?|until|'til|through|thru|and|-)(?![a-z]))\s?(?:the )?$"
 )
 _JOIN_AND = re.compile(r"\s?(?:and|和)\s?$")
 _BEFORE_BARE = re.compile(
@@ -62,6 +69,10 @@ _BEFORE_BARE = re.compile(
     r"end(?:s|ing)?(?: at)?|finish(?:es|ing)?(?: at)?|before|after)|@|'til"
     r"|(?:move|push|change|shift|reschedule|postpone|extend|bring)[a-z]*[^,.]{0,24} (?:to|until|till?))\s?$"
 )
+_PART_AFTER = re.compile(
+    r",? (?:ton(?:ight|ite)|(?:this|tomorrow|in the) (?:morning|afternoon|evening))(?![a-z])"
+)
+_PART_BEFORE = re.compile(r"(?<![a-z])(?:ton(?:ight|ite)|morning|afternoon|evening|night) $")
 _END_BEFORE = re.compile(
     r"(?:(?:结束|散会|完)[^,]{0,8}|用到|开到|订到|延长?[至到]|(?<![改挪移换推调迟前后整])[到至]"
     r"|(?<![a-z])(?:until|till?|through|thru|end(?:s|ing)?(?: time)?|finish(?:es|ing)?(?: time)?)(?: (?:it|is|to|at|time|should|be|by))*"
@@ -76,9 +87,13 @@ _AFTER_ZH, _BEFORE_ZH = (
 )
 _A_BIT = re.compile(r"(?:快|早|(?<![今明后天])晚(?!上)|大|小|多|少|有|好|低|高|远|近|便宜)$")
 _DAYPART = re.compile(
-    rf"(?P<zh>{_PART_ZH})|(?<![a-z])(?:(?P<today>this) |(?:in the |the |late |early |at )?)(?P<en>morning|afternoon|evening|night)(?![a-z])"
+    rf"(?P<now>当(?=晚))?(?P<zh>{_PART_ZH})|(?<![a-z])(?:(?P<when>this|next|tomorrow) |(?:in the |during the |the |late |early |at )*)"
+    r"(?P<en>morning|afternoon|evening|night)(?![a-z])"
     r"|(?<![a-z])(?P<tonight>ton(?:ight|ite))(?![a-z])|(?<![a-z])(?P<lunch>lunch ?time|over lunch)(?![a-z])"
+    r"|(?<=[\ue000 ])(?P<half>[ap]m)(?![a-z])|(?P<lunched>午饭后|饭后|(?<![a-z])after lunch(?![a-z]))"
+    r"|(?P<before>午饭前|饭前|(?<![a-z])before lunch(?![a-z]))|(?P<worked>下班后|下班以后|(?<![a-z])after work(?![a-z]))"
 )
+_DAYS_AHEAD = {"this": 0, "next": 1, "tomorrow": 1}
 _MINUTES_TO = {"half": 30, "quarter": 15, "a quarter": 15, "five": 5, "ten": 10, "twenty": 20}
 _MINUTES_TO |= {"twenty five": 25, "twenty-five": 25}
 _ALONE = {"早", "晚"}
@@ -117,11 +132,11 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the day on its own: a window (P6). `today` when the words say so (tonight)."""
+    """A part of the day on its own: a window (P6). `days` from today when the words say so."""
 
     name: str
     span: Span
-    today: bool = False
+    days: int | None = None
 
 
 def _hour(text: str) -> int:
@@ -132,34 +147,72 @@ def _numbers(match: re.Match[str]) -> tuple[int, int, bool] | None:
     """Hour, minute, and whether the writing fixes the half of the day."""
     if match["ch"]:
         hour = int(match["ch"])
-        return hour, int(match["cm"]), hour > 12 or match["ch"][0] == "0"
+        return hour, int(match["cm"]), hour > 12 or match["ch"][0] == "0" or _is_digital(match)
+    if match["hh"]:
+        return int(match["hh"]), int(match["hm"] or 0), int(match["hh"]) > 12
+    if match["mh"]:
+        return int(match["mh"]), int(match["mm"]), True
     if match["zh"]:
-        hour = _hour(match["zh"])
-        minute = 30 if match["half"] else 15 * _hour(match["q"]) if match["q"] else 0
-        minute = _hour(match["zm"].lstrip("零〇过0") or "0") if match["zm"] else minute
-        return hour, minute, hour > 12 or hour == 0
+        return _chinese_numbers(match)
     if match["lh"]:
-        less = {"一": 15, "5": 5, "五": 5, "1": 10, "十": 10}[match["less"][0]]
-        return (_hour(match["lh"]) - 1) % 12 or 12, 60 - less, False
+        return *_before(_hour(match["lh"]), _less(match["less"])), False
     return _english_numbers(match)
 
 
+def _is_digital(match: re.Match[str]) -> bool:
+    """12:23:59 is read off a 24 hour clock unless a half of the day is said."""
+    return bool(match["cs"]) and not (match["part"] or match["ap"] or match["suf"])
+
+
+def _before(hour: int, minutes: int) -> tuple[int, int]:
+    return (hour - 1) % 12 or 12, 60 - minutes
+
+
+def _less(text: str) -> int:
+    return 15 if text == "一刻" else numerals.read(text.removesuffix("分")) or 0
+
+
+def _chinese_numbers(match: re.Match[str]) -> tuple[int, int, bool]:
+    hour = _hour(match["zh"])
+    if match["short"]:
+        return *_before(hour, _less(match["short"])), False
+    minute = 30 if match["half"] else 15 * _hour(match["q"]) if match["q"] else 0
+    minute = _hour(match["zm"].lstrip("零〇过0") or "0") if match["zm"] else minute
+    return hour, minute, hour > 12 or hour == 0
+
+
 def _english_numbers(match: re.Match[str]) -> tuple[int, int, bool] | None:
+    if match["high"]:
+        return 12, 0, True
     if match["word"]:
         return (24 if match["word"] == "midnight" else 12), 0, True
     if match["rel"]:
-        hour, minutes = _hour(match["rh"]), _MINUTES_TO[match["rel"]]
-        if match["dir"] in {"past", "after"}:
-            return hour, minutes, False
-        return None if minutes == 30 else ((hour - 1) % 12 or 12, 60 - minutes, False)
+        return _relative(match)
     if match["dh"]:
-        return int(match["dh"]), int(match["dm"]), False
+        return int(match["dh"]), int(match["dm"]), int(match["dh"]) > 12
     if match["eh"]:
-        words = match["em"].replace("-", " ").split()
-        minute = 5 if words[0] == "oh" else numerals.read_en(" ".join(words)) or 0
-        return _hour(match["eh"]), minute, False
+        hour = _hour(match["eh"])
+        return hour, _minute_words(match["em"]), hour > 12
     hour = _hour(match["bare"])
     return hour, 0, hour > 12 or hour == 0
+
+
+def _minute_words(text: str) -> int:
+    return numerals.read_en(text.replace("-", " ").removeprefix("oh ")) or 0
+
+
+def _relative(match: re.Match[str]) -> tuple[int, int, bool] | None:
+    """Half past three, 20 past 3, three minutes to five thirty."""
+    hour = _hour(match["rh"])
+    base = int(match["rcm"] or 0) or (_minute_words(match["rm"]) if match["rm"] else 0)
+    minutes = _hour(match["mins"]) if match["mins"] else _MINUTES_TO[match["rel"]]
+    if match["dir"] in {"past", "after"}:
+        return hour, base + minutes, False
+    if minutes == 30 or minutes >= 60:
+        return None
+    if base >= minutes:
+        return hour, base - minutes, False
+    return *_before(hour, minutes - base), False
 
 
 def _point(match: re.Match[str]) -> Point | None:
@@ -169,7 +222,8 @@ def _point(match: re.Match[str]) -> Point | None:
     hour, minute, exact = read
     said = match["part"] or ""
     part = _PART_OF.get(said) or _EN_PARTS.get(said or match["ap"] or match["suf"] or "", "")
-    bare = bool(match["bare"]) and not part and match["oc"] is None
+    alone = match["bare"] or match["dh"] or (match["mh"] and not match["hrs"])
+    bare = bool(alone) and not part and match["oc"] is None
     return Point(hour, minute, part, match.span(), exact, bare)
 
 
@@ -209,12 +263,20 @@ def find(scan: Scan) -> tuple[tuple[Point, ...], tuple[Range, ...]]:
             ranges.append(Range(point, following))
             index += 2
             continue
-        if not point.bare or _BEFORE_BARE.search(scan.before(point.span[0], 40)):
+        if not point.bare or _counts(point, scan):
             singles.append(_ends(point, scan))
         index += 1
     for span in [p.span for p in singles] + [r.span for r in ranges]:
         scan.take(span)
     return tuple(singles), tuple(ranges)
+
+
+def _counts(point: Point, scan: Scan) -> bool:
+    """Whether a lone number is an hour: after a preposition, or beside a part of the day."""
+    start, end = point.span
+    if _BEFORE_BARE.search(scan.before(start, 40)) or _PART_AFTER.match(scan.text, end):
+        return True
+    return bool(_PART_BEFORE.search(scan.before(start, 16)))
 
 
 def _joined(first: Point, second: Point, scan: Scan) -> bool:
@@ -247,18 +309,31 @@ def find_parts(scan: Scan) -> tuple[Part, ...]:
     found = []
     for match in scan.matches(_DAYPART):
         word = match["zh"]
-        if word in _ALONE and not _after_day(scan, match.start()):
+        if word in _ALONE and not match["now"] and not _after_day(scan, match.start()):
             continue
-        if match["lunch"]:
-            name = "noon"
-        elif match["tonight"]:
-            name = "evening"
-        else:
-            name = _PART_OF[word] if word else _EN_PARTS[match["en"]]
-        today = bool(match["tonight"] or match["today"])
-        found.append(Part("evening" if name == "night" else name, match.span(), today))
+        days = 0 if match["tonight"] or match["now"] else _DAYS_AHEAD.get(match["when"] or "")
+        found.append(Part(_part_name(match), match.span(), days))
         scan.take(match.span())
     return tuple(found)
+
+
+_FIXED_PARTS = {
+    "tonight": "evening",
+    "lunch": "noon",
+    "before": "morning",
+    "lunched": "afternoon",
+    "worked": "evening",
+    "a": "morning",
+    "p": "afternoon",
+}
+
+
+def _part_name(match: re.Match[str]) -> str:
+    if match["zh"]:
+        return _PART_OF[match["zh"]]
+    if match["en"]:
+        return "evening" if match["en"] == "night" else _EN_PARTS[match["en"]]
+    return _FIXED_PARTS[match["half"][0] if match["half"] else match.lastgroup or ""]
 
 
 def _after_day(scan: Scan, index: int) -> bool:

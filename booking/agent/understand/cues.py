@@ -24,12 +24,10 @@ CANCEL_WEAK = _words(
     r"算了|不用了|不要了|不需要了|不必了|没事了|停(?:下|止)?(?:[。!.~]|$)|(?<![a-z])(?:never ?mind|forget (?:it|that|about it)|stop|leave it|don't bother|no longer need)(?![a-z])"
 )
 MODIFY = _words(
-    r"改到|改成|改为|改在|改期|改一下|挪到|挪一下|移到|调到|调整|换到|换成|推迟|提前|延后|延长|缩短|往后|往前|延到|加长"
-    r"|(?<![a-z])(?:move|moving|reschedule|postpone|push|bring forward|extend|shorten|change|shift|prolong|delay)(?![a-z])"
+    r"改到|改(?=.{0,12}(?:到|成|为))|挪(?=.{0,12}到)|改成|改为|改在|改期|改一下|挪到|挪一下|移到|调到|调整|换到|换成|推迟|提前|延后|延长|缩短|往后|往前|延到|加长"
+    r"|(?<![a-z])(?:move|moving|reschedule|postpone|push|bring forward|extend|shorten|change|shift|prolong|delay|make (?:(?:the|my)(?! number)|\ue000))(?![a-z])"
 )
-PIVOT_ZH = _words(
-    r"(?:改|挪|移|调|换|推迟|提前|延后|延长|延|缩短|往后推?|往前提?)(?:到|成|为|在|至)?"
-)
+LENGTHEN = _words(r"延长|加长|缩短|(?<![a-z])(?:extend|prolong|shorten)(?![a-z])")
 PIVOT_EN = _words(r"(?<![a-z])(?:to|until|till|by|for|into)(?![a-z])")
 BOOKING_NOUN = _words(
     r"会议(?!室)|(?:的|个|次|场|那|这)会(?!议室|议)|预[订定约](?!一|个|间|下|明|今|后)|日程|(?<![a-z])(?:bookings?|meetings?(?! ?rooms?)|reservations?|appointments?|series)(?![a-z])"
@@ -78,6 +76,9 @@ QUESTION = _words(
 MINE_ASKED = _words(
     r"我(?!想|要|们?订个)[^,。?!]{0,10}(?:订了|预[订定约]了|约了|有)(?:哪些|什么|几个|多少|哪几|没有|.{0,4}(?:会|预[订定约]|会议)吗?)"
     r"|我的(?:所有|全部|今天|明天|本周|这周|下周)?的?(?:预[订定约]|会议(?!室要)|日程|安排)|(?:查|看)(?:一?下|看)?我的"
+    r"|(?<![订预])有(?:什么|啥|哪些|几个)(?:会(?!议室)|安排|日程|预[订定约])"
+    r"|(?<![a-z])what (?:do|have) i (?:have|got|booked)(?![a-z])|(?<![a-z])(?:do|have) i (?:have|got) (?:any|some)thing(?![a-z])|(?<![a-z])what(?:'s| is) on(?: for me)?(?![a-z])"
+    r"|(?<![a-z])am i (?:booked|busy|free|in a meeting)(?![a-z])"
     r"|(?<![a-z])(?:my|our) (?:\w+ ){0,3}(?:bookings?|meetings?|reservations?|schedule|calendar|agenda|rooms)(?![a-z])"
     r"|(?<![a-z])(?:have i|did i|do i have|i have|i've|i) [^,.?]{0,24}(?:booked|reserved|bookings?|meetings?|reservations?)(?![a-z])"
 )
@@ -94,16 +95,14 @@ FREE = _words(
     r"空闲|空着|有空|空的|空(?:会议室|房|位|档|余)|空不空|空吗|能订(?:吗|哪|什么)|可订|可用|有没有(?=.{0,14}(?:会议室|房间|空))|还有(?:没有|哪些|什么)?(?:空|会议室|房)|哪些(?:会议室|房间)|什么(?:会议室|房间)"
     r"|(?<![a-z])(?:free|available|availability|vacant|open slots?)(?![a-z])|(?<![a-z])(?:which|what|any) (?:meeting )?rooms?(?![a-z])"
 )
+UPCOMING = _words(
+    r"下一?(?:个|场|次)(?:会|预[订定约])|(?<![a-z])next (?:meeting|booking|one)(?![a-z])"
+)
 EVERYONE = _words(
     r"所有人|全部人|大家|每个人|别人|其他人|全公司|(?<![a-z])(?:everyone|everybody|all users|other people|someone else)(?:'s)?(?![a-z])"
 )
-SCOPE = (
-    ("this", _words(r"(?:就|只|仅)?(?:这|那|本)(?:一)?次|仅此一次|(?<![a-z])(?:just |only )?(?:this|that)(?: one| occurrence| time)?(?: only)(?![a-z])|(?<![a-z])(?:just|only) (?:this|that)(?: one| time| occurrence)?(?![a-z])|^this one$")),
-    ("following", _words(r"(?:这次)?(?:以后|之后|后面)(?:的)?(?:所有|全部|都)|及以后|(?<![a-z])(?:this and (?:all )?(?:the )?following|(?:all )?future|from now on|following ones)(?![a-z])")),
-    ("all", _words(r"整个系列|全系列|所有(?:的)?(?:场次|次)|全部(?:场次|都)?|每一次|(?<![a-z])(?:the whole series|entire series|all of (?:them|it)|all occurrences|every one|the series|all)(?![a-z])")),
-)  # fmt: skip
 OFF_TOPIC = _words(
-    r"天气|新闻|股票|股价|翻译|笑话|写(?:一?(?:首|个|篇|段)|诗|代码|作文|邮件)|唱|讲个|故事|菜谱|外卖|点餐|打车|机票|酒店|火车票|高铁|闹钟|提醒我|算一下|计算|脚本|代码|电影|音乐|游戏|星座|汇率|彩票|请假|报销"
+    r"天气|吃(?:什么|饭|啥)|新闻|股票|股价|翻译|笑话|写(?:一?(?:首|个|篇|段)|诗|代码|作文|邮件)|唱|讲个|故事|菜谱|外卖|点餐|打车|机票|酒店|火车票|高铁|闹钟|提醒我|算一下|计算|脚本|代码|电影|音乐|游戏|星座|汇率|彩票|请假|报销"
     r"|(?<![a-z])(?:weather|news|stocks?|translate|jokes?|poems?|write|script|python|javascript|code|recipes?|flights?|hotels?|taxi|uber|restaurants?|lunch order|pizza|alarm|remind me|movies?|music|games?|lottery|exchange rate|capital of|president|homework|essay|vacation request|expenses?|story|sing)(?![a-z])"
 )
 GREETING = _words(

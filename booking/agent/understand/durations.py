@@ -1,4 +1,4 @@
-"""How long: 一个半小时, 三刻钟, 90 minutes, an hour and a half; and how far from now.
+"""How long: 一个半小时, 三刻钟, 90 minutes, an hour and a half, two days.
 
 Read before anything that looks like a time, since 半小时 would else be taken for half past.
 """
@@ -19,7 +19,7 @@ _NUM = rf"(?:\d{{1,4}}(?:\.\d{{1,2}})?|\.\d{{1,2}}|{numerals.ZH}|{numerals.EN})"
 _SIGN = r"(?P<sign>(?<![\da-z])-\s?|负|minus )?"
 _EDGE = r"(?![a-z])"
 _HOUR_ZH = r"(?:小时|钟头)"
-_HOUR_EN = rf"(?:hours?|hrs?|h){_EDGE}"
+_HOUR_EN = r"(?:hours?|hrs?|h)(?![a-z\d])"
 _MIN_EN = rf"(?:minutes?|mins?|m){_EDGE}"
 _APPROXIMATE = re.compile(r"(?:大概|大约|差不多|约|about|around|roughly|approximately|左右)\s?$")
 
@@ -64,6 +64,8 @@ def _hours_and(match: re.Match[str]) -> float | None:
     if hours is None:
         return None
     groups = match.groupdict()
+    if groups.get("d"):
+        hours += 24 * (_amount(groups["d"]) or 0)
     if groups.get("half"):
         return hours * 60 + 30
     if quarters := groups.get("q"):
@@ -76,13 +78,25 @@ def _rule(name: str, pattern: str, reader: _Reader) -> tuple[str, re.Pattern[str
     return name, re.compile(pattern), reader
 
 
+_JOINED_TO = r"(?:,? and |,? )?"
 _N = rf"{_SIGN}(?P<n>{_NUM})"
 _AN = rf"{_SIGN}(?P<n>{_NUM}|(?<![a-z])an?(?![a-z]))"
 _RULES = (
     _rule("hour_and_half_en", rf"{_AN} {_HOUR_EN} and a half", _times(60, 30)),
+    _rule(
+        "days_hours_en",
+        rf"(?P<d>\d{{1,2}}) ?d(?:ays?)?{_JOINED_TO}(?P<n>\d{{1,2}}) ?{_HOUR_EN}"
+        rf"(?:{_JOINED_TO}(?P<m>\d{{1,2}}) ?{_MIN_EN})?",
+        _hours_and,
+    ),
     _rule("and_half_hours_en", rf"{_N} (?:and an? half|1/2|and 1/2) {_HOUR_EN}", _times(60, 30)),
-    _rule("and_quarter_en", rf"{_N} and (?:a )?quarter (?:of )?{_HOUR_EN}", _times(60, 15)),
-    _rule("and_quarters_en", rf"{_N} and three quarters? (?:of )?{_HOUR_EN}", _times(60, 45)),
+    _rule("and_quarter_en", rf"{_N} and (?:a )?quarter (?:of )?(?:an )?{_HOUR_EN}", _times(60, 15)),
+    _rule(
+        "and_quarters_en",
+        rf"{_N} and three quarters? (?:of )?(?:an )?{_HOUR_EN}",
+        _times(60, 45),
+    ),
+    _rule("hour_and_quarter_en", rf"{_AN} {_HOUR_EN} and a quarter", _times(60, 15)),
     _rule(
         "quarters_en",
         r"(?P<n>three|3) quarters? of an hour",
@@ -98,28 +112,44 @@ _RULES = (
         "half_hour_en", rf"(?<![a-z\d])(?:a )?(?:half|1/2)(?: an| of an)?[ -]{_HOUR_EN}", _fixed(30)
     ),
     _rule("half_hours_zh", rf"{_N}\s?个\s?半\s?(?:{_HOUR_ZH}|钟)", _times(60, 30)),
-    _rule("half_hour_zh", rf"半\s?个?\s?多?(?:{_HOUR_ZH}|钟)", _fixed(30)),
+    _rule("half_hour_zh", rf"半\s?个?\s?多?(?:{_HOUR_ZH}|钟|hour(?![a-z]))", _fixed(30)),
     _rule(
         "hours_zh",
         rf"{_N}\s?(?:个\s?)?{_HOUR_ZH}(?:(?P<half>半)|\s?[零又]?(?P<q>[一二三123])刻钟?|"
         rf"\s?[零又]?(?P<m>\d{{1,2}}|{numerals.ZH})\s?分钟?)?",
         _hours_and,
     ),
+    _rule("another_hour_en", rf"another {_HOUR_EN}", _fixed(60)),
     _rule("hours_short_zh", rf"{_N}\s?个\s?钟(?!头)", _times(60)),
     _rule(
         "hours_minutes_short", r"(?P<sign>-)?(?P<n>\d{1,2})h(?P<m>\d{2})m?(?![a-z\d])", _hours_and
     ),
     _rule(
+        "hours_and_number_en",
+        rf"{_AN} (?:hours?|hrs?)(?: and)? (?P<m>\d\d|{numerals.EN})(?=\s*(?:$|[,.;!?]))",
+        _hours_and,
+    ),
+    _rule(
         "hours_en",
-        rf"{_AN}[ -]?{_HOUR_EN}(?:(?:,? and |,? )?(?P<m>\d{{1,2}}|{numerals.EN})[ -]?{_MIN_EN})?",
+        rf"{_AN}[ -]?{_HOUR_EN}(?:{_JOINED_TO}(?P<m>\d{{1,2}}|{numerals.EN})[ -]?{_MIN_EN})?",
         _hours_and,
     ),
     _rule("quarters_zh", rf"{_N}\s?刻\s?钟", _times(15)),
     _rule("minutes_zh", rf"{_N}\s?分钟", _times(1)),
-    _rule("minutes_en", rf"{_AN}[ -]?(?:minutes?|mins?|(?<=\d\d)m){_EDGE}", _times(1)),
+    _rule(
+        "minutes_en",
+        rf"{_AN}[ -]?(?:minutes?|mins?|(?<=\d\d)m){_EDGE}(?! (?:to|past) (?:\d|{numerals.EN}))",
+        _times(1),
+    ),
+    _rule("minute_sign", r"(?<![\d.a-z])(?P<n>\d{1,3})'(?![a-z\d'])", _times(1)),
+    _rule("minutes_ahead_en", r"(?<![a-z])(?<=in )(?P<n>[1-9]\d?)(?=\s*(?:$|[,.;!?]))", _times(1)),
     _rule("couple_hours_en", r"(?:a )?couple (?:of )?hours", _fixed(120)),
+    _rule("couple_minutes_en", r"(?:a )?couple (?:of )?min(?:ute)?s", _fixed(2)),
+    _rule(
+        "half_day", r"半天|(?<![a-z])(?:a )?half(?: an?| of the)?[ -]day(?![a-z])", _fixed(DAY / 2)
+    ),
 )
-_ASSUMED_RULES = {"couple_hours_en"}
+_ASSUMED_RULES = {"couple_hours_en", "half_day"}
 
 _RANGE = re.compile(
     rf"(?P<a>\d{{1,3}}(?:\.\d)?|{numerals.ZH}|{numerals.EN})\s?(?:-|~|到|至|or|to|或)\s?"
@@ -127,7 +157,20 @@ _RANGE = re.compile(
     rf"(?:(?P<h>(?:个\s?)?{_HOUR_ZH}|{_HOUR_EN})|(?P<min>分钟|(?:minutes?|mins?){_EDGE}))"
 )
 _NEIGHBOURS = re.compile(rf"(?P<n>[一二两三四五六七八九]{{2}})\s?个?\s?{_HOUR_ZH}")
-_ALL_DAY = re.compile(r"全天|一整天|整天|(?<![a-z])(?:all|whole|full)[ -]day(?![a-z])")
+_ALL_DAY = re.compile(
+    r"全天|一整天|整天|(?<![a-z])(?:all|(?:the |a )?(?:whole|full|entire))[ -]day(?![a-z])"
+)
+_CLOCK_H = re.compile(r"(?:\d{1,2}\s?-\s?)?(?P<n>\d{1,2})h(?:[0-5]\d)?(?![a-z\d])")
+_CLOCK_BEFORE = re.compile(
+    r"(?:(?<![a-z])(?:at|from|between|until|till?|to|by|around)|@|\dh(?:\d\d)?\s?(?:-|and|到|至))\s?$"
+)
+_CLOCK_AFTER = re.compile(r"\s?(?:-|to|till?|until|and|到|至)\s?\d{1,2}h")
+_DAYS = re.compile(
+    r"(?<![第每隔哪那这某同有任改另当提前\d一二三四五六七八九十])"
+    rf"(?P<n>{numerals.NUMBER}|两|几)\s?个?\s?(?P<u>天|周|星期|礼拜|(?<=[两 ])日)(?![前后内一二三四五六日天]|\s?(?:之|以|过)[前后])"
+    rf"|(?<![a-z])(?P<n2>a|an|one|some|a few|a couple of|all|(?:the )?whole|{numerals.NUMBER})[ -](?P<u2>days?|weeks?)(?![a-z])(?! (?:ago|later|from now|from today|hence|in advance))"
+)
+_FEW = {"几": 3, "some": 3, "a few": 3, "a couple of": 2, "a": 1, "an": 1, "all": 1}
 
 
 def _length(name: str, match: re.Match[str], minutes: float, scan: Scan) -> Length:
@@ -141,7 +184,7 @@ def _two_lengths(scan: Scan) -> list[Length]:
     found = []
     for match in scan.matches(_RANGE):
         low, high = _amount(match["a"]), _amount(match["b"])
-        if low is None or high is None or low >= high:
+        if low is None or high is None or low >= high or _is_clock(match, scan):
             continue
         unit = 60 if match["h"] else 1
         both = (round(low * unit), round(high * unit))
@@ -160,11 +203,34 @@ def find(scan: Scan) -> tuple[Length, ...]:
     found = _two_lengths(scan)
     for name, pattern, reader in _RULES:
         for match in scan.matches(pattern):
-            minutes = reader(match)
+            minutes = None if _is_clock(match, scan) else reader(match)
             if minutes is not None:
                 found.append(_length(name, match, minutes, scan))
                 scan.take(match.span())
     return tuple(sorted(found, key=lambda length: length.span))
+
+
+def _is_clock(match: re.Match[str], scan: Scan) -> bool:
+    """15h15, at 9h, 9h30 - 11h: hours written with an h that are times of day."""
+    said = _CLOCK_H.fullmatch(match.group())
+    if said is None:
+        return False
+    start, end = match.span()
+    beside = _CLOCK_BEFORE.search(scan.before(start, 12)) or _CLOCK_AFTER.match(scan.text, end)
+    return int(said["n"]) > 12 or bool(beside)
+
+
+def find_days(scan: Scan) -> tuple[Length, ...]:
+    """Lengths of whole days and weeks, in what the dates have left; takes them."""
+    found = []
+    for match in scan.matches(_DAYS):
+        said, unit = match["n"] or match["n2"], match["u"] or match["u2"]
+        count = _FEW.get(said.removeprefix("the ").replace("whole", "all"), numerals.read(said))
+        if count:
+            days = count * (7 if unit[0] in "周星礼w" else 1)
+            found.append(Length(days * DAY, match.span(), "duration.days", said in _FEW))
+            scan.take(match.span())
+    return tuple(found)
 
 
 def find_all_day(scan: Scan) -> Span | None:
@@ -184,95 +250,3 @@ def value_of(length: Length, text: str) -> Found | Problem:
     if not 0 < minutes <= DAY:
         return Problem("impossible_duration", "duration_minutes", length.span, said)
     return Found(minutes, length.span, length.rule, length.assumed)
-
-
-_LATER_ZH = r"\s?(?:之后|以后|后)(?![天年])"
-_AFTER = re.compile(_LATER_ZH)
-_EN_IN = re.compile(r"(?<![a-z])in (?:about |around )?$")
-_EN_FROM_NOW = re.compile(r"\s(?:from now|later)(?![a-z])")
-_SHIFT = re.compile(
-    r"(?P<later>推迟|延后|往后推?|后移|后延|push(?:ed)? (?:it )?back|postpone|delay|晚(?=了?点?$))|"
-    r"(?P<earlier>提前|提早|往前提?|前移|bring (?:it )?forward|早(?=了?点?$))|"
-    r"(?P<longer>延长|加长|多开|多用|再开|续|extend|prolong|lengthen|多订|多加|加(?!到))|"
-    r"(?P<shorter>缩短|减少|少开|少用|shorten|cut|reduce)"
-)
-_GAP = re.compile(r"[到点时:\ue000]|\d|(?<![a-z])(?:to|until|till)(?![a-z])")
-_TAIL = re.compile(
-    r"\s(?:(?P<later>later)|(?P<earlier>earlier)|(?P<longer>longer|more)|(?P<shorter>shorter|less))(?![a-z])"
-)
-_KINDS = {
-    "later": ("start_change", 1),
-    "earlier": ("start_change", -1),
-    "longer": ("duration_change", 1),
-    "shorter": ("duration_change", -1),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Shift:
-    """A change by an amount: kind is start_change or duration_change, minutes are signed."""
-
-    kind: str
-    minutes: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Offset:
-    """A start counted from now."""
-
-    minutes: int
-    span: Span
-    rule: str
-
-
-def is_offset(length: Length, scan: Scan) -> Offset | None:
-    """半小时后, in 1.5 hours, 40 minutes from now."""
-    start, end = length.span
-    ahead = round(length.minutes)
-    if length.options or ahead <= 0:
-        return None
-    if match := _AFTER.match(scan.text, end):
-        return Offset(ahead, (start, match.end()), "start.from_now")
-    if match := _EN_IN.search(before := scan.before(start, 12)):
-        return Offset(ahead, (start - len(before) + match.start(), end), "start.from_now")
-    if match := _EN_FROM_NOW.match(scan.text, end):
-        return Offset(ahead, (start, match.end()), "start.from_now")
-    return None
-
-
-def is_shift(length: Length, scan: Scan) -> Shift | None:
-    """延长半小时, push it back 30 minutes, an hour earlier, 15 minutes longer."""
-    start, end = length.span
-    if tail := _TAIL.match(scan.text, end):
-        return _shift(tail, length, (start, tail.end()))
-    if scan.text[start - 1 : start] in {"到", "成", "为"}:
-        return None
-    before = scan.before(start, 40)
-    heads = list(_SHIFT.finditer(before))
-    if not heads:
-        return None
-    gap = before[heads[-1].end() :]
-    if _GAP.search(gap):
-        return None
-    if re.search(r"(?<![a-z])(?:to|for)\s?$", gap):
-        return None
-    return _shift(heads[-1], length, length.span)
-
-
-def _shift(match: re.Match[str], length: Length, span: Span) -> Shift:
-    kind, sign = _KINDS[match.lastgroup or "later"]
-    return Shift(kind, sign * round(length.minutes), span)
-
-
-_NOW = re.compile(
-    r"马上|立刻|立即|现在(?!是)|此刻|(?<![a-z])(?:right now|right away|immediately|asap|now)(?![a-z])"
-)
-
-
-def find_now(scan: Scan) -> Offset | None:
-    match = _NOW.search(scan.text)
-    if match is None:
-        return None
-    scan.take(match.span())
-    return Offset(0, match.span(), "start.now")

@@ -7,7 +7,7 @@ half past; 下午2点8人 would become 14:08.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from booking.agent.understand import (
     clock,
@@ -15,11 +15,14 @@ from booking.agent.understand import (
     durations,
     names,
     people,
+    periods,
     places,
     recurrence,
+    shifts,
     titles,
     zones,
 )
+from booking.agent.understand.days import Day
 from booking.agent.understand.normalise import Scan, clauses, mask
 from booking.agent.understand.types import Found, Lexicon, Problem, Span
 
@@ -32,14 +35,15 @@ class Facts:
     title: Found | None
     kind: Found | None
     repeat: recurrence.Repeat | None
-    offset: durations.Offset | None
-    shifts: tuple[durations.Shift, ...]
+    offset: shifts.Offset | None
+    moves: tuple[shifts.Shift, ...]
     lengths: tuple[durations.Length, ...]
     all_day: Span | None
     heads: tuple[people.Heads, ...]
     places: tuple[places.Place, ...]
     zone: Found | None
-    days: tuple[dates.Day, ...]
+    days: tuple[Day, ...]
+    periods: tuple[periods.Period, ...]
     points: tuple[clock.Point, ...]
     ranges: tuple[clock.Range, ...]
     parts: tuple[clock.Part, ...]
@@ -64,17 +68,20 @@ def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
     same_room = titles.find_same_room(scan, lexicon.own)
     repeat = recurrence.find(scan)
     rooms, problems = places.find_codes(scan, lexicon, said)
-    offset, shifts, lengths = _lengths(scan)
+    offset, moves, lengths = _lengths(scan)
     all_day = durations.find_all_day(scan)
     heads = people.find(scan)
     areas, unknown = places.find_areas(scan, lexicon, said)
     features = places.find_features(scan, lexicon)
     rooms += places.find_numbers(scan, lexicon)
     zone = zones.find(scan)
-    days = dates.find(scan, now.date())
+    days, spans, whole_days = _days(scan, now.date())
+    day_moves = [move for length in whole_days if (move := shifts.is_shift(length, scan))]
+    moves += tuple(day_moves)
+    lengths += whole_days if not day_moves else ()
     points, ranges = clock.find(scan)
     parts = clock.find_parts(scan)
-    offset = offset or durations.find_now(scan)
+    offset = offset or shifts.find_now(scan)
     if not rooms:
         rooms = names.find_rooms(scan, lexicon)
     facts = Facts(
@@ -83,13 +90,14 @@ def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
         kind=titles.find_kind(scan, said),
         repeat=repeat,
         offset=offset,
-        shifts=shifts,
+        moves=moves,
         lengths=lengths,
         all_day=all_day,
         heads=heads,
         places=(*rooms, *areas, *features),
         zone=zone,
         days=days,
+        periods=spans,
         points=points,
         ranges=ranges,
         parts=parts,
@@ -102,24 +110,37 @@ def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
 
 def _lengths(
     scan: Scan,
-) -> tuple[durations.Offset | None, tuple[durations.Shift, ...], tuple[durations.Length, ...]]:
-    offset: durations.Offset | None = None
-    shifts, lengths = [], []
+) -> tuple[shifts.Offset | None, tuple[shifts.Shift, ...], tuple[durations.Length, ...]]:
+    offset: shifts.Offset | None = None
+    moves, lengths = [], []
     for length in durations.find(scan):
-        if offset is None and (ahead := durations.is_offset(length, scan)):
+        if offset is None and (ahead := shifts.is_offset(length, scan)):
             offset = ahead
             scan.take(ahead.span)
-        elif shift := durations.is_shift(length, scan):
-            shifts.append(shift)
+        elif shift := shifts.is_shift(length, scan):
+            moves.append(shift)
             scan.take(shift.span)
         else:
             lengths.append(length)
-    return offset, tuple(shifts), tuple(lengths)
+    return offset, tuple(moves), tuple(lengths)
+
+
+def _days(
+    scan: Scan, today: date
+) -> tuple[tuple[Day, ...], tuple[periods.Period, ...], tuple[durations.Length, ...]]:
+    """Single days, spans of days, and lengths in days; days that belong to a span are not single."""
+    explicit = periods.find_explicit(scan, today)
+    days, lengths = dates.find(scan, today), durations.find_days(scan)
+    found, days = periods.find(scan, days, today)
+    if lengths and (lasting := periods.lasting(days, lengths[0])):
+        found.append(lasting)
+    return days, tuple(sorted(explicit + found, key=lambda span: span.span)), lengths
 
 
 def _capped(facts: Facts, folded: str) -> Facts:
     """A clause with more than MOST_TIMES times is asked about, not read."""
     spans: list[Span] = [day.span for day in facts.days]
+    spans += [period.span for period in facts.periods]
     spans += [point.span for point in facts.points] + [both.span for both in facts.ranges]
     spans += [length.span for length in facts.lengths]
     if len(spans) <= MOST_TIMES:
@@ -138,6 +159,7 @@ def _capped(facts: Facts, folded: str) -> Facts:
         facts,
         rest=rest,
         days=tuple(x for x in facts.days if keep(x.span)),
+        periods=tuple(x for x in facts.periods if keep(x.span)),
         points=tuple(x for x in facts.points if keep(x.span)),
         ranges=tuple(x for x in facts.ranges if keep(x.span)),
         lengths=tuple(x for x in facts.lengths if keep(x.span)),

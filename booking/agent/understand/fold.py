@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from booking.agent.understand.acts import SPEAKING
@@ -117,10 +117,20 @@ def _numbers(held: dict[str, Any], marks: set[str], found: Mapping[str, Found]) 
             held[slot] += found[change].value
             marks.discard(slot)
     if "start_change" in found and "start_time" in held:
-        moved = _minutes(held["start_time"]) + found["start_change"].value
+        days, minutes = _days_and_minutes(found["start_change"].value)
+        moved = _minutes(held["start_time"]) + minutes
+        if days and "date" in held:
+            held["date"] = (date.fromisoformat(held["date"]) + timedelta(days=days)).isoformat()
+            marks.discard("date")
         if 0 <= moved < DAY:
             held["start_time"] = _clock(moved)
             marks.discard("start_time")
+
+
+def _days_and_minutes(change: int) -> tuple[int, int]:
+    """Whole days of a change by an amount, and the rest of it: both with its sign."""
+    days = int(change / DAY)
+    return days, change - days * DAY
 
 
 def _end(held: dict[str, Any], marks: set[str], found: Mapping[str, Found]) -> None:

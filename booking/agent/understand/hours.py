@@ -111,10 +111,13 @@ def _among(fits: tuple[int, ...], frame: Frame) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
+    """Both ends, or the starts to ask about; `length` is known when it is the same for each."""
+
     start: int | None
     end: int | None
     assumed: bool = False
     options: tuple[int, ...] = ()
+    length: int | None = None
 
 
 def choose_range(span: Range, frame: Frame) -> Pair:
@@ -132,7 +135,9 @@ def choose_range(span: Range, frame: Frame) -> Pair:
     if reading.minutes is None:
         inside = [t for t in reading.options if _next_after(t, ends) <= frame.closes]
         if len(inside) != 1:
-            return Pair(None, None, options=reading.options)
+            lengths = {_next_after(t, ends) - t for t in reading.options}
+            length = lengths.pop() if len(lengths) == 1 else None
+            return Pair(None, None, options=reading.options, length=length)
         reading = Reading(inside[0], assumed=True)
     start = reading.minutes or 0
     return Pair(start, _next_after(start, ends), reading.assumed)

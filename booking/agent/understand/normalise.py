@@ -21,6 +21,7 @@ _PLAIN = str.maketrans(
     {
         **dict.fromkeys("‐‑‒–—―−﹣", "-"),
         **dict.fromkeys("～〜∼", "~"),
+        **dict.fromkeys("→➡⟶➔➜⇒", "-"),
         **dict.fromkeys("’‘`´", "'"),
         **dict.fromkeys("“”„«»「」『』", '"'),
         "⁄": "/",
@@ -33,7 +34,9 @@ _SIMPLIFIED = str.maketrans(
     "点时钟个两后周号订预约间会议楼层栋开结东从请帮换过认确没问题这里边紧现岁讯风电视几来员礼"
     "礼绍总结无线双麦话筒屏显样对吗还们给让应该将为类种选择单",
 )
-_MERIDIEM = re.compile(r"(?i)(?<![a-z])([ap])\.\s?m\b\.?")
+_MERIDIEM = re.compile(r"(?i)(?<![a-z])([ap])\s?\.\s?m\b(?:\s?\.)?|(?<=[\da-z] )([ap]) m(?![a-z'])")
+_SPACED_OUT = re.compile(r"(?<!\S)[\u4e00-\u9fff\d](?: [\u4e00-\u9fff\d]){3,}(?!\S)")
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)[·•](?=\d)")
 _BREAK = re.compile(r"[。！？!?；;\n、，,…]+|\.(?=\s|$)")
 _SENTENCE = re.compile(r"[。！？!?；;\n…]+|\.(?=\s|$)")
 _KEEP = {"L", "N", "P", "Z", "S"}
@@ -68,10 +71,11 @@ def normalise(raw: str) -> Normalised:
     """Clean one message and cut it at the cap; what was cut is a problem, not a silence."""
     cut = len(raw) > 2 * MESSAGE_LIMIT
     text = _FRACTION.sub(".5", raw[: 2 * MESSAGE_LIMIT]).replace("½", "0.5")
-    text = unicodedata.normalize("NFKC", text).translate(_PLAIN)
+    text = _BETWEEN_DIGITS.sub("/", unicodedata.normalize("NFKC", text)).translate(_PLAIN)
     text = "".join(map(_plain_character, text))
-    text = _MERIDIEM.sub(r"\1m", text)
+    text = _MERIDIEM.sub(lambda match: f"{match[1] or match[2]}m", text)
     text = re.sub(r"[^\S\n]+", " ", text).strip()
+    text = _SPACED_OUT.sub(lambda match: match.group().replace(" ", ""), text)
     cut = cut or len(text) > MESSAGE_LIMIT
     text = text[:MESSAGE_LIMIT]
     problems = [Problem("too_long", "", (len(text), len(text)))] if cut else []

@@ -27,7 +27,7 @@ _MEASURED = rf"(?:{_WHO}|个|位|名)"
 _NOT_TIME = (
     r"(?!\s?(?:[:/.]\d|am(?![a-z])|pm(?![a-z])|o'?clock|点|时|hours?|hrs?|h(?![a-z])|min|days?|weeks?"
     r"|st(?![a-z])|nd(?![a-z])|rd(?![a-z])|th(?![a-z])|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-    r"|号|日|月|-\d|~\d|to \d|or \d|\d|天|周|%|次|in the |times|fifteen|twenty|thirty|forty|fifty))"
+    r"|号|日|月|-\d|~\d|to \d|or \d|\d|天|周|%|次|in the |times|(?:ten|five|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|oh|twenty|thirty|forty|fifty)(?![a-z])))"
 )
 _SIGN = r"(?P<sign>(?<![\da-z])-|负|minus )?"
 
@@ -80,6 +80,11 @@ def _loose(match: re.Match[str]) -> tuple[float, bool] | None:
     return None if found is None else (found[0], True)
 
 
+def _half(match: re.Match[str]) -> tuple[float, bool] | None:
+    found = _plain(match)
+    return None if found is None else (found[0] + 0.5, False)
+
+
 def _minus(match: re.Match[str]) -> tuple[float, bool] | None:
     found = _plain(match)
     return None if found is None else (-found[0], False)
@@ -94,6 +99,10 @@ def _rule(name: str, pattern: str, reader: _Reader) -> tuple[str, re.Pattern[str
 
 
 _N = rf"(?P<n>{_NUM})"
+_WE_ARE = (
+    r"(?<![a-z])(?:we|there|they)(?:'re| are|'ll be| will be)(?: (?:about|around|only|just|now))*"
+)
+_MAKE_IT = r"(?<![a-z])(?:make|change) (?:it|that)(?: to)?"
 _ME_EN = r"(?<![a-z])(?:me|myself|i)(?![a-z])"
 _RULES = (
     _rule(
@@ -115,7 +124,7 @@ _RULES = (
     _rule("fewer_en", rf"{_N} (?:fewer|less) {_WHO_EN}", _minus),
     _rule(
         "total_with_me",
-        rf"(?:连|算上|包括|包含|含|加上)我(?:在内)?\s?(?:一共|总共|共)?(?:有|是)?\s?{_N}\s?{_MEASURED}",
+        rf"(?:连|算上|包括|包含|含|加上?)我(?:在内)?\s?(?:一共|总共|共)?(?:有|是)?\s?{_N}\s?{_MEASURED}",
         _plain,
     ),
     _rule(
@@ -159,13 +168,18 @@ _RULES = (
     ),
     _rule("dozen", rf"(?<![a-z])half a dozen(?: {_WHO_EN})?", _always(6, assumed=True)),
     _rule("dozen", rf"(?<![a-z])(?:a|one) dozen(?: {_WHO_EN})?", _always(12, assumed=True)),
+    _rule("fraction", rf"{_N} and a half\s?{_WHO}", _half),
     _rule("plain", rf"{_SIGN}(?P<n>\d{{1,5}}\.\d{{1,2}}|{_NUM}|[俩仨])\s?{_WHO}", _plain),
     _rule(
         "headcount",
-        rf"(?:人数|参会人数|headcount|capacity|attendees)\s?(?:改成|改为|改到|是|为|of|is|to|:|=)?\s?"
+        rf"(?:参会)?(?:人数|headcount|head count|capacity|attendees|number of {_WHO_EN})"
+        r"\s?(?:改成|改为|改到|是|为|of|is|to|should be|will be|:|=)?\s?"
         rf"{_SIGN}{_N}{_NOT_TIME}",
         _plain,
     ),
+    _rule("we_are", rf"{_WE_ARE} {_N}{_NOT_TIME}(?![a-z])", _plain),
+    _rule("measure", rf"{_N}\s?[位名](?=\s*(?:$|[,.;!]|\ue000))", _plain),
+    _rule("make_it", rf"{_MAKE_IT} {_N}{_NOT_TIME}(?=\s*(?:$|[,.;!]|please|instead))", _plain),
     _rule("party", rf"(?<![a-z])(?:party|group|team|crew) of {_N}{_NOT_TIME}", _plain),
     _rule(
         "seats",

@@ -1,17 +1,14 @@
-"""One message in, one Understanding out. Pure: `now`, the office's names and the draft are arguments.
-
-`Reader` is the hook for a recogniser of the long tail: it is given what no grammar explained and
-may add facts; none is installed.
-"""
+"""One message in, one Understanding out. Pure: `now`, the office's names and the draft are arguments."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
-from booking.agent.understand import acts, cues, injection, reference, when
+from booking.agent.understand import acts, cues, injection, reference, spelling, when
 from booking.agent.understand.facts import Facts, gather
 from booking.agent.understand.normalise import Normalised, language_of, normalise
+from booking.agent.understand.scope import scope_of
 from booking.agent.understand.selection import choose_option
 from booking.agent.understand.slots import collect, lone_number
 from booking.agent.understand.titles import explicit_span
@@ -48,6 +45,7 @@ def understand(
 ) -> Understanding:
     """Read one message as said in the state of `draft`. `now` is aware, in the rooms' zone."""
     message = normalise(text)
+    message = spelling.corrected(message, explicit_span(message.folded))
     title = explicit_span(message.folded)
     seen = injection.without(message.folded, (title,) if title else ())
     attacks = injection.find(seen)
@@ -72,7 +70,7 @@ def understand(
     )
     if act.name == "modify_booking":
         change = reference.find_change(
-            folded, message.text, lexicon=lexicon, now=now, hours=hours, draft=draft
+            folded, message.text, facts, lexicon=lexicon, now=now, hours=hours, draft=draft
         )
         return replace(result, slots=change.slots, problems=change.problems, booking_ref=change.ref)
     return result
@@ -87,7 +85,9 @@ def _names(act: acts.Act, *, attacked: bool) -> tuple[str, ...]:
 def _relevant(problems: list[Problem], act: acts.Act) -> list[Problem]:
     if act.wants == "unclear":
         return [Problem("not_understood", "", (0, 0))]
-    return problems if act.name in acts.SPEAKING or act.name.startswith("query") else []
+    if act.name.startswith("query"):
+        return [problem for problem in problems if problem.code != "vague_date"]
+    return problems if act.name in acts.SPEAKING else []
 
 
 def _slots(
@@ -110,6 +110,6 @@ def _slots(
     if (option := choose_option(folded, facts, slots, draft)) is not None:
         slots[option[0]] = option[1]
         slots.pop("window", None) if option[0] == "start_time" else None
-    if "scope" in draft.missing and (scope := reference.scope_of(folded)):
+    if "scope" in draft.missing and (scope := scope_of(folded)):
         slots["scope"] = Found(scope, (0, len(folded)), "scope.answer")
     return slots, problems + more

@@ -128,6 +128,11 @@ _BUILDING = (
 )
 
 
+_IN_LETTER = re.compile(
+    r"(?<![a-z])(?:in|at|inside) (?P<code>[a-z])(?=$|[,.;!?]| (?:for|on|at|from|tomorrow|today|with|next|this|please|if|or|\ue000)| \d|\ue000)"
+)
+
+
 def _buildings(scan: Scan, lexicon: Lexicon, said: str) -> tuple[list[Place], list[Problem]]:
     codes = {fold(b.code): b.code for b in lexicon.buildings}
     codes |= {fold(r.building): r.building for r in lexicon.rooms if r.building}
@@ -146,7 +151,16 @@ def _buildings(scan: Scan, lexicon: Lexicon, said: str) -> tuple[list[Place], li
                 scan.take(match.span())
             else:
                 found.append(_building(scan, match.span(), code, "code"))
-    return found, problems
+    return [*found, *_lone_letters(scan, codes, said)], problems
+
+
+def _lone_letters(scan: Scan, codes: dict[str, str], said: str) -> list[Place]:
+    """In B: a known code alone; "a" only as a capital, since it is mostly a word."""
+    return [
+        _building(scan, match.span("code"), codes[match["code"]], "code")
+        for match in scan.matches(_IN_LETTER)
+        if match["code"] in codes and (match["code"] != "a" or said[match.start("code")] == "A")
+    ]
 
 
 def _building(scan: Scan, span: Span, code: str | None, rule: str) -> Place:
@@ -187,11 +201,11 @@ def find_codes(scan: Scan, lexicon: Lexicon, said: str) -> tuple[list[Place], li
     found: list[Place] = []
     problems: list[Problem] = []
     if (names := _names(lexicon.rooms)) is not None:
-        found += [
-            _room(scan, match.span(), code, "exact")
-            for match in scan.matches(names)
-            if (code := table.get(_compact(match.group())))
-        ]
+        for match in scan.matches(names):
+            if code := table.get(_compact(match.group())):
+                as_typed = _compact(fold(said[slice(*match.span())]))
+                rule = "exact" if as_typed in table else "sound"
+                found.append(_room(scan, match.span(), code, rule))
     for match in scan.matches(_CODE):
         code = table.get(match["a"] + match["b"])
         if code is not None:
@@ -216,7 +230,8 @@ def find_numbers(scan: Scan, lexicon: Lexicon) -> list[Place]:
 def _room(scan: Scan, span: Span, code: str, rule: str) -> Place:
     negated = is_negated(scan, span)
     scan.take(span)
-    return Place("room", None if negated else code, span, f"room.{rule}")
+    value = None if negated else code
+    return Place("room", value, span, f"room.{rule}", assumed=rule == "sound")
 
 
 _SYNONYMS = {

@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from booking.agent.understand import numerals
-from booking.agent.understand.dates import WEEKDAY_EN, monday, weekday_en
+from booking.agent.understand.months import WEEKDAY_EN, monday, weekday_en
 from booking.agent.understand.normalise import Scan
 from booking.agent.understand.types import Span
 
@@ -24,10 +24,11 @@ _ZH = dict(zip("一二三四五六日天", (*BYDAY, "SU"), strict=True))
 _WEEK = r"(?:周|星期|礼拜)"
 _DAYS_ZH = rf"(?P<days>[一二三四五六日天](?:\s?[和、及,与跟]?\s?(?:每?{_WEEK})?[一二三四五六日天](?!点|个|人|小时|位|楼|层)){{0,6}})"
 _DAYS_EN = rf"(?P<days>{WEEKDAY_EN}s?(?![a-z])(?:(?:, | and |, and | & |/)(?:every |on )?{WEEKDAY_EN}s?(?![a-z])){{0,6}})"
+_PLURAL = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days(?![a-z])"
 _INTERVAL_ZH = re.compile(
     rf"(?:每(?:隔)?(?:两|2|二)(?:个)?{_WEEK}(?:一次)?的?|隔{_WEEK}的?|双周的?)(?:{_WEEK}?{_DAYS_ZH})?"
 )
-_WEEKLY_ZH = re.compile(rf"每(?:个)?{_WEEK}的?(?:{_WEEK})?{_DAYS_ZH}")
+_WEEKLY_ZH = re.compile(rf"(?:每(?:个)?|(?<![a-z])every ){_WEEK}的?(?:{_WEEK})?{_DAYS_ZH}")
 _WEEKLY_ONLY_ZH = re.compile(rf"每(?:个)?{_WEEK}(?:一次)?|{_WEEK}度")
 _WORKDAYS = re.compile(
     r"每个?工作日|(?:每个?)?周一(?:到|至|-)周五每天|(?<![a-z])(?:every|each) (?:weekday|work ?day|working day|business day)(?![a-z])"
@@ -40,7 +41,8 @@ _OTHER_EN = re.compile(
     rf"|(?:bi-?weekly|every (?:other|two|2|second) weeks?|fortnightly)(?: on)?(?: {_DAYS_EN.replace('<days>', '<days2>')})?)"
 )
 _WEEKLY_EN = re.compile(
-    rf"(?<![a-z])(?:every|each|weekly(?: on)?|every week(?: on)?) {_DAYS_EN}|(?<![a-z])on (?P<plural>(?:mon|tues|wednes|thurs|fri|satur|sun)days)(?![a-z])"
+    rf"(?:(?<![a-z])(?:every|each|weekly(?: on)?|every week(?: on)?) |每个?\s?){_DAYS_EN}"
+    rf"|(?<![a-z])(?:on )?(?P<plural>{_PLURAL}(?:(?:, | and |, and | & |/){_PLURAL})*)"
 )
 _WEEKLY_ONLY_EN = re.compile(r"(?<![a-z])(?:every week|each week|weekly|once a week)(?![a-z])")
 _COUNT = re.compile(

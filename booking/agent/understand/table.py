@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from booking.agent.understand.dates import Day
+from booking.agent.understand.days import Day
 from booking.agent.understand.facts import Facts
 from booking.agent.understand.types import DraftView, Found, OpeningHours, Problem, Span
 
@@ -35,7 +35,7 @@ class Table:
     slots: dict[str, Found] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     day: Day | None = None
-    until: Day | None = None
+    until: date | None = None
     range: tuple[int, Span] | None = None
 
     def ask(self, code: str, slot: str, span: Span, options: tuple[Any, ...] = ()) -> None:

@@ -24,9 +24,9 @@ _KIND = re.compile(
 )
 _CONCEPTS = (
     ("standup", r"站会|stand-?ups?(?: meetings?)?|daily scrum"),
-    ("weekly", r"周会|周例会|weekly(?: (?:sync|meeting))?"),
-    ("regular", r"(?<!周)例会|regular meeting"),
-    ("morning", r"晨会|早会|morning meeting"),
+    ("weekly", r"周会|周例会|weekly(?: (?:sync|meeting)s?)?"),
+    ("regular", r"(?<!周)例会|regular meetings?"),
+    ("morning", r"晨会|早会|morning meetings?"),
     ("monthly", r"月会|月度|monthly"),
     ("quarter", r"季度|季会|quarter(?:ly)?"),
     ("annual", r"年度|年会|annual|yearly"),

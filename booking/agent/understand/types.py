@@ -191,7 +191,9 @@ class BookingRef:
     """Which stored booking was meant, by its own words; whoever acts on it checks who may.
 
     `booking_ids` and `series_ids` are the speaker's own that fit the words. `owner` is another
-    person who was named. `last` is the booking just made in this conversation.
+    person who was named. `last` is the booking just made in this conversation, `upcoming` the next
+    one of the speaker's. Of a series, `scope` says which occurrences: "this" (the one on `date`),
+    "following" (from `date` on) or "all"; None when the words leave it open.
     """
 
     booking_ids: tuple[int, ...] = ()
@@ -204,6 +206,7 @@ class BookingRef:
     scope: str | None = None
     last: bool = False
     everyone: bool = False
+    upcoming: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +214,8 @@ class Understanding:
     """One message, understood against the state it was said in.
 
     `slots` hold Found values of SLOTS and of the changes `duration_change`, `start_change` (signed
-    minutes), `capacity_change`, `without` (feature codes) and `scope`. A Found value of None drops
+    minutes), `capacity_change`, `without` (feature codes) and `scope`, and `period` ([first, last] day
+    of a span that was named: for questions; a booking asks for a day of it). A value of None drops
     a wish. For `modify_booking` they describe the new state; what is to change is `booking_ref`.
     """
 

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from booking.agent.understand import durations, hours, zones
 from booking.agent.understand.clock import Point, Range
 from booking.agent.understand.facts import Facts
+from booking.agent.understand.shifts import Offset
 from booking.agent.understand.table import Table
 from booking.agent.understand.types import DraftView, Found, OpeningHours, Problem, Span
 from booking.agent.understand.whichday import assume_today, choose_day, settle_series
@@ -44,9 +45,9 @@ def decide(
 
 
 def _lengths(table: Table) -> None:
-    for shift in table.facts.shifts:
+    for shift in table.facts.moves:
         table.slots[shift.kind] = Found(shift.minutes, shift.span, f"{shift.kind}.said")
-    read = [durations.value_of(length, table.said) for length in table.facts.lengths]
+    read = [durations.value_of(_known(table, length), table.said) for length in table.facts.lengths]
     values = [item for item in read if isinstance(item, Found)]
     table.problems += [item for item in read if isinstance(item, Problem)]
     if not values:
@@ -61,14 +62,22 @@ def _lengths(table: Table) -> None:
     table.slots["duration_minutes"] = last
 
 
+def _known(table: Table, length: durations.Length) -> durations.Length:
+    """半天 is half of the opening hours."""
+    if length.rule != "duration.half_day":
+        return length
+    opens, closes = hours.minutes_of(table.hours)
+    return replace(length, minutes=(closes - opens) / 2)
+
+
 def _window(table: Table) -> None:
     parts = table.facts.parts
     if not parts:
         return
     part = parts[-1]
-    if part.today and "date" not in table.slots and not table.facts.days:
-        today = table.now.date()
-        table.slots["date"] = Found(today.isoformat(), part.span, "date.relative")
+    if part.days is not None and "date" not in table.slots and not table.facts.days:
+        day = table.now.date() + timedelta(days=part.days)
+        table.slots["date"] = Found(day.isoformat(), part.span, "date.relative")
     low, high = hours.window_of(part.name, table.hours)
     value = [zones.clock(low), zones.clock(high)]
     table.slots["window"] = Found(value, part.span, f"window.{part.name}")
@@ -101,10 +110,14 @@ def _zone_frame(table: Table, zone: str, opens: int, closes: int) -> hours.Frame
 def _clock(table: Table) -> None:
     facts = table.facts
     if facts.offset is not None:
-        _from_now(table, facts.offset)
+        (_ahead if facts.offset.rule == "window.ahead" else _from_now)(table, facts.offset)
         return
-    points = [p for p in facts.points if _usable(table, p)]
-    ranges = [r for r in facts.ranges if _usable(table, r.start) and _usable(table, r.end)]
+    points = [_coloured(p, facts) for p in facts.points if _usable(table, p)]
+    ranges = [
+        replace(r, start=_coloured(r.start, facts))
+        for r in facts.ranges
+        if _usable(table, r.start) and _usable(table, r.end)
+    ]
     for role, rule in (("after", 0), ("before", 1)):
         for point in [p for p in points if p.role == role]:
             _bound(table, point, rule)
@@ -118,6 +131,14 @@ def _clock(table: Table) -> None:
         _take_end(table, ends[-1])
 
 
+def _coloured(point: Point, facts: Facts) -> Point:
+    """Tonight at 7, 10 tomorrow evening: a part of the day said apart holds for the hour."""
+    names = {part.name for part in facts.parts}
+    if point.part or point.exact or point.hour > 12 or len(names) != 1:
+        return point
+    return replace(point, part=names.pop())
+
+
 def _usable(table: Table, point: Point) -> bool:
     if point.possible:
         return True
@@ -126,7 +147,15 @@ def _usable(table: Table, point: Point) -> bool:
     return False
 
 
-def _from_now(table: Table, offset: durations.Offset) -> None:
+def _ahead(table: Table, offset: Offset) -> None:
+    """The next three hours: a window that begins now."""
+    now = zones.minute_of(table.now)
+    window = [zones.clock(now), zones.clock(min(now + offset.minutes, hours.DAY - 1))]
+    table.slots["window"] = Found(window, offset.span, offset.rule)
+    table.slots["date"] = Found(table.now.date().isoformat(), offset.span, "date.from_now")
+
+
+def _from_now(table: Table, offset: Offset) -> None:
     grid = table.hours.grid_minutes
     moment = table.now.replace(tzinfo=None, second=0, microsecond=0) + timedelta(
         minutes=offset.minutes
@@ -219,6 +248,8 @@ def _take_range(table: Table, ranges: list[Range]) -> None:
     pair = hours.choose_range(span, _frame(table))
     if pair.start is None or pair.end is None:
         table.ask("ambiguous_time", "start_time", span.span, _clocks(pair.options))
+        if pair.length is not None:
+            table.range = (pair.length, span.span)
         return
     length = pair.end - pair.start
     said = table.slots.get("duration_minutes")

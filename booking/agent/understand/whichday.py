@@ -6,52 +6,81 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from booking.agent.understand import recurrence, zones
-from booking.agent.understand.dates import Day
+from booking.agent.understand.days import Day
+from booking.agent.understand.periods import Period
 from booking.agent.understand.table import Table
 from booking.agent.understand.types import Found, Span
 
 
 def choose_day(table: Table) -> None:
     days = list(table.facts.days)
+    period = table.facts.periods[-1] if table.facts.periods else None
     if table.facts.repeat is not None:
         ends = [day for day in days if day.until]
-        table.until = ends[-1] if ends else None
+        table.until = ends[-1].value if ends else None
         days = [day for day in days if not day.until]
+        if period is not None:
+            _bounds(table, period)
+            period = None
     table.day = _one_day(table, days)
+    if period is not None:
+        _period(table, period)
     day = table.day
     if day is None:
         return
+    if day.whole is not None:
+        table.slots["period"] = _span_of_days(day.whole, day.span, day.rule)
     if day.value is None:
         table.ask(day.problem, "date", day.span, tuple(o.isoformat() for o in day.options))
         return
     table.slots["date"] = Found(day.value.isoformat(), day.span, day.rule, day.assumed)
 
 
+def _bounds(table: Table, period: Period) -> None:
+    """A series within a month, or from a week on."""
+    if not period.since:
+        table.until = table.until or period.last
+    if period.first > table.now.date():
+        first = period.first.isoformat()
+        table.slots["date"] = Found(first, period.span, period.rule)
+
+
+def _span_of_days(days: tuple[date, date], span: Span, rule: str) -> Found:
+    return Found([days[0].isoformat(), days[1].isoformat()], span, rule)
+
+
+def _period(table: Table, period: Period) -> None:
+    """A week or a month: with a weekday said beside it that day of it, else too wide to book."""
+    day = table.day
+    if day is not None and period.rule == "period.week" and day.weekday is not None:
+        value = period.first - timedelta(days=period.first.weekday()) + timedelta(days=day.weekday)
+        table.day = Day("weekday", value, day.span, "date.week", weekday=day.weekday)
+        return
+    table.slots["period"] = _span_of_days((period.first, period.last), period.span, period.rule)
+    if day is not None and period.rule != "period.lasting":
+        return
+    table.day = None
+    today = table.now.date()
+    if period.last < today:
+        table.ask("past_date", "date", period.span, (period.last.isoformat(),))
+        return
+    options = tuple(option.isoformat() for option in period.offered(today))
+    table.ask("vague_date", "date", period.span, options)
+
+
 def _one_day(table: Table, days: list[Day]) -> Day | None:
     """The day that was meant when several expressions were used."""
-    clear = [day for day in days if day.kind != "vague"]
-    if len(clear) < len(days) and len(clear) == 1:
-        clear = [_in_week(clear[0], next(d for d in days if d.kind == "vague"))]
-    days = clear or days[:1]
+    for index in range(len(days) - 1, 0, -1):
+        if table.last_wins(days[index - 1].span, days[index].span):
+            days = days[index:]
+            break
     if len(days) < 2:
         return days[0] if days else None
     if any(day.value is None for day in days):
         return next(day for day in days if day.value is None)
     if len({day.value for day in days}) == 1:
         return min(days, key=lambda day: day.assumed)
-    if table.last_wins(days[-2].span, days[-1].span):
-        return days[-1]
     return _conflict(table, days)
-
-
-def _in_week(day: Day, vague: Day) -> Day:
-    """下周的…周三: a weekday within the week that was named apart from it."""
-    if day.weekday is None or len(vague.options) < 2 or vague.rule != "date.week_only":
-        return day
-    start = vague.options[1] - timedelta(days=vague.options[1].weekday())
-    return Day(
-        "weekday", start + timedelta(days=day.weekday), day.span, "date.week", weekday=day.weekday
-    )
 
 
 def _conflict(table: Table, days: list[Day]) -> Day | None:
@@ -76,8 +105,7 @@ def settle_series(table: Table) -> None:
     if repeat is None:
         return
     said = table.known_date()
-    until = table.until.value if table.until else None
-    rule = recurrence.rule(repeat, until, said or table.now.date())
+    rule = recurrence.rule(repeat, table.until, said or table.now.date())
     table.slots["recurrence"] = Found(rule, repeat.span, "recurrence.rule")
     start = table.known_start()
     first = first_day(rule, said, start, table.now)

@@ -206,3 +206,12 @@ def test_long_random_messages_take_bounded_time(text):
     started = process_time()
     read(text)
     assert process_time() - started < 0.25
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("推迟两天", "2027-03-11"), ("postpone it by a week", "2027-03-16")]
+)
+def test_a_change_by_days_moves_the_date_and_keeps_the_hour(text, day):
+    understanding = read(text, CHOOSING)
+    fold = apply(FULL, understanding, now=MONDAY)
+    assert (fold.slots["date"], fold.slots["start_time"]) == (day, "14:00")
