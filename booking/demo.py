@@ -16,7 +16,6 @@ from booking.exceptions import RoomUnavailable
 from booking.models import (
     Booking,
     Building,
-    ClosedDate,
     Feature,
     Floor,
     Occurrence,
@@ -26,6 +25,7 @@ from booking.models import (
     Room,
     Site,
     Source,
+    SpecialDate,
     Status,
     Visibility,
 )
@@ -140,8 +140,8 @@ def load_places(*, years: tuple[int, ...]) -> Site:
         name_en="Headquarters", defaults={"name_zh": "总部", "time_zone": "Asia/Shanghai"}
     )
     new_year = {"name_en": "New Year's Day", "name_zh": "元旦"}
-    ClosedDate.objects.bulk_create(
-        [ClosedDate(site=site, date=date(year, 1, 1), **new_year) for year in years],
+    SpecialDate.objects.bulk_create(
+        [SpecialDate(site=site, date=date(year, 1, 1), **new_year) for year in years],
         ignore_conflicts=True,
     )
     _load_rooms(site)
@@ -188,7 +188,7 @@ def load_bookings(site: Site, *, now: datetime) -> None:
 
 def working_days(site: Site, first: date) -> Iterator[date]:
     """The days from `first` on that are neither weekend nor closed."""
-    closed = set(ClosedDate.objects.filter(site=site).values_list("date", flat=True))
+    closed = set(SpecialDate.objects.filter(site=site).values_list("date", flat=True))
     day = first
     while True:
         if day.isoweekday() <= OpeningHours.Weekday.FRIDAY and day not in closed:
@@ -292,7 +292,7 @@ def _stand_up(organizer: User, site: Site, today: date) -> None:
         return
     first = today + timedelta(days=(OpeningHours.Weekday.WEDNESDAY - today.isoweekday()) % 7)
     room = Room.objects.get(code="A302")
-    closed = set(ClosedDate.objects.filter(site=site).values_list("date", flat=True))
+    closed = set(SpecialDate.objects.filter(site=site).values_list("date", flat=True))
     for day in (first + timedelta(weeks=week) for week in range(STAND_UPS)):
         if day in closed:
             continue

@@ -6,22 +6,22 @@ Fields, constraints, small properties and querysets only: writes are services, r
 from booking.models.agreements import (
     ACTIVE_STATUSES,
     Booking,
-    BookingChange,
     Occurrence,
     Source,
     Status,
     Visibility,
+    lapsed_status,
 )
-from booking.models.places import (
-    Building,
-    ClosedDate,
-    Feature,
-    Floor,
+from booking.models.history import BookingChange
+from booking.models.places import Building, Feature, Floor, Profile, Room, Site
+from booking.models.rules import (
+    Grant,
     OpeningHours,
     Policy,
-    Profile,
-    Room,
-    Site,
+    Quota,
+    QuotaCounter,
+    SpecialDate,
+    Weekday,
 )
 
 __all__ = [
@@ -29,16 +29,21 @@ __all__ = [
     "Booking",
     "BookingChange",
     "Building",
-    "ClosedDate",
     "Feature",
     "Floor",
+    "Grant",
     "Occurrence",
     "OpeningHours",
     "Policy",
     "Profile",
+    "Quota",
+    "QuotaCounter",
     "Room",
     "Site",
     "Source",
+    "SpecialDate",
     "Status",
     "Visibility",
+    "Weekday",
+    "lapsed_status",
 ]
