@@ -195,6 +195,30 @@ class CheckInTooLate(BookingError):
         return str(self.template) % {"time": spoken_instant(self.closed_at)}
 
 
+class SeriesClash(BookingError):
+    """Some dates of a series cannot be had; `dates` are {date, code, text} for each."""
+
+    code = "series_clash"
+    template = _("The room cannot be had on %(dates)s.")
+
+    def text(self) -> str:
+        return str(self.template) % {"dates": ", ".join(each["date"] for each in self.dates)}
+
+
+class CannotUndo(BookingError):
+    """Only who cancelled can take it back, within minutes, and if nothing happened since."""
+
+    code = "cannot_undo"
+    template = _("That can no longer be undone.")
+
+
+class NonexistentTime(BookingError):
+    """The clocks skip that wall time on that day."""
+
+    code = "nonexistent_time"
+    template = _("There is no %(time)s on %(date)s: the clocks go forward then.")
+
+
 class IdempotencyMismatch(BookingError):
     """The key was already used for a different request."""
 

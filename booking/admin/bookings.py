@@ -27,7 +27,16 @@ from booking.admin.asking import (
 from booking.admin.forms import PLACE_FIELDS, BookingForm
 from booking.admin.generic import ModelForm, TabularInline
 from booking.exceptions import BookingError
-from booking.models import Booking, BookingChange, Occurrence, Source, Status, Visibility
+from booking.models import (
+    Booking,
+    BookingChange,
+    Occurrence,
+    Series,
+    SeriesException,
+    Source,
+    Status,
+    Visibility,
+)
 from booking.models.agreements import spoken_span
 from booking.rights import approved_policies
 
@@ -45,12 +54,32 @@ class ReadOnlyInline(TabularInline[Any, Booking]):
 
 class OccurrenceInline(ReadOnlyInline):
     model = Occurrence
-    fields = ("room", "starts_at", "ends_at", "status", "lapses_at", "recurrence_date")
+    fields = (
+        "room",
+        "starts_at",
+        "ends_at",
+        "status",
+        "lapses_at",
+        "recurrence_date",
+        "is_shifted",
+    )
     readonly_fields = fields
     show_change_link = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("room")
+
+
+class SeriesInline(ReadOnlyInline):
+    model = Series
+    fields = ("room", "zone", "first", "start", "minutes")
+    readonly_fields = fields
+
+
+class SkippedDateInline(ReadOnlyInline):
+    model = SeriesException
+    fields = ("date", "rule")
+    readonly_fields = fields
 
 
 class BookingChangeInline(ReadOnlyInline):
@@ -94,7 +123,16 @@ class BookingAdmin(AskingAdmin):
     date_hierarchy = "occurrences__starts_at"
     autocomplete_fields = ("organizer",)
     inlines = (OccurrenceInline, BookingChangeInline)
-    readonly_fields = ("source", "effect_link", "version", "recurrence", "created_at", "updated_at")
+    series_inlines = (SeriesInline, OccurrenceInline, SkippedDateInline, BookingChangeInline)
+    readonly_fields = (
+        "source",
+        "effect_link",
+        "version",
+        "recurrence",
+        "continues",
+        "created_at",
+        "updated_at",
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Booking]:
         return Booking.objects.with_occurrences().select_related("effect").in_order()
@@ -111,7 +149,9 @@ class BookingAdmin(AskingAdmin):
         return self.readonly_fields if obj is None else ("organizer", *self.readonly_fields)
 
     def get_inlines(self, request: HttpRequest, obj: Booking | None) -> Any:
-        return () if obj is None else self.inlines
+        if obj is None:
+            return ()
+        return self.series_inlines if obj.is_series else self.inlines
 
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         form = super().get_form(request, *args, **kwargs)

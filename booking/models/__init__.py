@@ -23,6 +23,7 @@ from booking.models.rules import (
     SpecialDate,
     Weekday,
 )
+from booking.models.series import Series, SeriesException
 
 __all__ = [
     "ACTIVE_STATUSES",
@@ -39,6 +40,8 @@ __all__ = [
     "Quota",
     "QuotaCounter",
     "Room",
+    "Series",
+    "SeriesException",
     "Site",
     "Source",
     "SpecialDate",

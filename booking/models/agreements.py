@@ -121,6 +121,15 @@ class Booking(models.Model):
         verbose_name=_("effect"),
         help_text=_("What the assistant did to make this booking, and in which conversation."),
     )
+    continues = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="continued_by",
+        verbose_name=_("continues"),
+        help_text=_("The series whose coming dates were changed and became this one."),
+    )
     idempotency_key = models.CharField(_("idempotency key"), max_length=KEY_LENGTH)
     request_digest = models.CharField(
         _("request digest"),
@@ -274,6 +283,11 @@ class Occurrence(models.Model):
         null=True,
         blank=True,
         help_text=_("The local day the rule gave; it stays when this occurrence is moved."),
+    )
+    is_shifted = models.BooleanField(
+        _("shifted"),
+        db_default=False,
+        help_text=_("The clocks skip its wall time that day, and it starts that much later."),
     )
     lapses_at = models.DateTimeField(
         _("lapses"),

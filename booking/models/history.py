@@ -24,6 +24,9 @@ class BookingChange(models.Model):
         EXPIRED = "expired", _("Expired")
         CHECKED_IN = "checked_in", _("Checked in")
         RELEASED = "released", _("Released")
+        SWAPPED = "swapped", _("Swapped")
+        RESTORED = "restored", _("Restored")
+        SPLIT = "split", _("Coming dates split off")
 
     booking = models.ForeignKey(
         Booking, on_delete=models.CASCADE, related_name="changes", verbose_name=_("booking")
@@ -64,6 +67,7 @@ class BookingChange(models.Model):
     def picture(occurrence: Occurrence) -> dict[str, Any]:
         """An occurrence as the history keeps it: plain JSON, instants in UTC."""
         return {
+            "occurrence": occurrence.pk,
             "room": occurrence.room.code,
             "starts_at": occurrence.starts_at.isoformat(),
             "ends_at": occurrence.ends_at.isoformat(),

@@ -19,6 +19,7 @@ from booking.selectors.house import (
 )
 from booking.selectors.requests import due_check_ins, requests_for
 from booking.selectors.searching import SearchResult, free_starts, search
+from booking.selectors.series import SeriesPlan, local_instant, preview_series
 
 __all__ = [
     "Alternative",
@@ -29,6 +30,7 @@ __all__ = [
     "RoomNow",
     "RoomRequest",
     "SearchResult",
+    "SeriesPlan",
     "booking_of",
     "bookings_of",
     "check_in_window",
@@ -36,7 +38,9 @@ __all__ = [
     "feature_lexicon",
     "free_starts",
     "home_zone",
+    "local_instant",
     "occurrences_of",
+    "preview_series",
     "requests_for",
     "room_lexicon",
     "room_now",

@@ -1,6 +1,7 @@
 """Booking a room, and changing, moving or cancelling what was booked."""
 
 from datetime import date, datetime
+from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -18,6 +19,7 @@ from booking.locks import (
 )
 from booking.models import Booking, Occurrence, Room, Status, Visibility
 from booking.services import placing
+from booking.services.lapses import free_lapsed
 from booking.services.placing import PLACED, span
 from booking.services.quotas import Use, check_one_room, check_quotas
 from booking.services.records import (
@@ -32,6 +34,14 @@ from booking.services.records import (
     translated,
 )
 from booking.services.values import check_instants, check_values, clean_title
+
+
+class Scope(StrEnum):
+    """Which dates of a series are meant."""
+
+    THIS = "this"
+    FOLLOWING = "following"
+    ALL = "all"
 
 
 def book_room(
@@ -97,15 +107,25 @@ def cancel_booking(
     version: int | None = None,
     reason: str = "",
     recurrence_date: date | None = None,
+    scope: str | None = None,
     source: str,
 ) -> Booking:
     """Cancel what of a booking is not over yet; with `recurrence_date` only that date of a series.
 
-    Raises BookingNotFound, NotAllowed, VersionConflict, AlreadyCancelled, AlreadyOver.
+    `scope`: this date (what a date means by itself), this and the following, or all.
+    Raises BookingNotFound, NotAllowed, VersionConflict, AlreadyCancelled, AlreadyOver,
+    InvalidBooking (scope).
     """
+    scope = scope or (Scope.ALL if recurrence_date is None else Scope.THIS)
+    if scope not in set(Scope) or (scope == Scope.ALL) != (recurrence_date is None):
+        raise InvalidBooking(field="scope")
     with transaction.atomic():
         booking = lock_booking(booking_id, by=by, source=source, version=version)
         chosen = occurrences_of(booking, recurrence_date)
+        if scope == Scope.FOLLOWING:
+            since = recurrence_date or date.min
+            everything = occurrences_of(booking, None)
+            chosen = [each for each in everything if (each.recurrence_date or since) >= since]
         live = [each for each in chosen if each.blocks(now)]
         if not live:
             raise AlreadyCancelled(booking=booking_id)
@@ -227,6 +247,7 @@ def _book(
     placing.check_rules(terms, *wanted, now=now)
     during = Interval(*wanted)
     booking.save(force_insert=True)
+    free_lapsed(place, terms.rules.blocked(during), now=now)
     occurrence = placing.place(Occurrence(booking=booking), terms, during, now=now)
     occurrence.save(force_insert=True)
     check_quotas(booking, terms, after=[Use.of(occurrence)], now=now)
@@ -251,7 +272,9 @@ def _move(
     placing.check_rules(terms, during.starts_at, during.ends_at, now=since)
     is_kept = occurrence.room.policy_id == place.policy_id
     before = [Use.of(occurrence)] if is_kept else []
-    placing.place(occurrence, terms, during, now=now).save(update_fields=PLACED)
+    free_lapsed(place, terms.rules.blocked(during), now=now)
+    occurrence.is_shifted = False  # it is where somebody put it
+    placing.place(occurrence, terms, during, now=now).save(update_fields=[*PLACED, "is_shifted"])
     occurrence.refresh_from_db(fields=["starts_at", "ends_at"])
     check_quotas(booking, terms, before=before, after=[Use.of(occurrence)], now=now)
     check_one_room(booking, terms, [occurrence], now=now)

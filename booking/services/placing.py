@@ -10,7 +10,6 @@ from booking.exceptions import PolicyViolation, RoomNotFound
 from booking.intervals import Interval
 from booking.models import Occurrence, Policy, Room, Status
 from booking.policies import Access, Refusal, Rules
-from booking.services.lapses import free_lapsed
 
 PLACED = ("room", "during", "blocked", "status", "lapses_at", "checked_in_at")
 """The columns `place` decides."""
@@ -68,7 +67,6 @@ def place(
 ) -> Occurrence:
     """The occurrence in that room at that time, not saved; what needed approval needs it again."""
     blocked = terms.rules.blocked(during)
-    free_lapsed(terms.place, blocked, now=now)
     if occurrence.room_id != terms.place.pk or occurrence.status != Status.CHECKED_IN:
         is_request = diary.asks_approval(
             terms.place, terms.rules, terms.access, during.duration, is_series=is_series

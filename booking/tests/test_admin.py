@@ -42,7 +42,7 @@ def form(day=TOMORROW, starts="10:00", ends="11:00", room="A302", **more):
         "ends_at_0": day.isoformat(),
         "ends_at_1": ends,
     }
-    for prefix in ("occurrences", "changes"):
+    for prefix in ("occurrences", "changes", "series", "exceptions"):
         values |= {f"{prefix}-TOTAL_FORMS": 0, f"{prefix}-INITIAL_FORMS": 0}
     return values | more
 
@@ -229,6 +229,14 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     assert (change.reason, change.by.username, change.source) == ("Broken pipe", "admin", "admin")
     again = client.post(LIST, chosen, follow=True)
     assert "no longer active" in again.content.decode()
+
+
+def test_a_series_shows_its_rule_and_the_dates_it_skipped(client):
+    series = Booking.objects.get(recurrence__gt="")
+    series.exceptions.create(date=TOMORROW, rule="taken")
+    page = client.get(page_of(series)).content.decode()
+    assert "FREQ=WEEKLY;BYDAY=WE;COUNT=4" in page
+    assert "Skipped dates" in page
 
 
 def test_a_request_is_approved_or_rejected_as_it_was_shown(client):

@@ -33,6 +33,9 @@ DATA = {
     "field": "title",
     "status": "rejected",
     "opens_at": datetime(2026, 12, 1, 1, tzinfo=UTC),
+    "dates": [{"date": "2026-12-09", "code": "taken", "text": None}],
+    "date": "2027-03-28",
+    "time": "02:30",
     "closed_at": datetime(2026, 12, 1, 2, tzinfo=UTC),
 }
 
