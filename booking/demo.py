@@ -16,17 +16,15 @@ from booking.exceptions import RoomUnavailable
 from booking.models import (
     Booking,
     Building,
-    ClosedDate,
     Feature,
     Floor,
-    Occurrence,
     OpeningHours,
     Policy,
     Profile,
     Room,
     Site,
     Source,
-    Status,
+    SpecialDate,
     Visibility,
 )
 
@@ -140,8 +138,8 @@ def load_places(*, years: tuple[int, ...]) -> Site:
         name_en="Headquarters", defaults={"name_zh": "总部", "time_zone": "Asia/Shanghai"}
     )
     new_year = {"name_en": "New Year's Day", "name_zh": "元旦"}
-    ClosedDate.objects.bulk_create(
-        [ClosedDate(site=site, date=date(year, 1, 1), **new_year) for year in years],
+    SpecialDate.objects.bulk_create(
+        [SpecialDate(site=site, date=date(year, 1, 1), **new_year) for year in years],
         ignore_conflicts=True,
     )
     _load_rooms(site)
@@ -188,7 +186,7 @@ def load_bookings(site: Site, *, now: datetime) -> None:
 
 def working_days(site: Site, first: date) -> Iterator[date]:
     """The days from `first` on that are neither weekend nor closed."""
-    closed = set(ClosedDate.objects.filter(site=site).values_list("date", flat=True))
+    closed = set(SpecialDate.objects.filter(site=site).values_list("date", flat=True))
     day = first
     while True:
         if day.isoweekday() <= OpeningHours.Weekday.FRIDAY and day not in closed:
@@ -277,34 +275,20 @@ def _user(username: str, name: str, *, is_admin: bool) -> User:
 
 def _stand_up(organizer: User, site: Site, today: date) -> None:
     """A weekly series: Wednesdays at nine in A302, made once."""
-    booking, is_new = Booking.objects.get_or_create(
-        organizer=organizer,
-        idempotency_key="demo-stand-up",
-        defaults={
-            "title": "站会",
-            "headcount": 5,
-            "recurrence": f"FREQ=WEEKLY;BYDAY=WE;COUNT={STAND_UPS}",
-            "source": Source.PORTAL,
-            "request_digest": "demo",
-        },
-    )
-    if not is_new:
+    key = "demo-stand-up"
+    if Booking.objects.filter(organizer=organizer, idempotency_key=key).exists():
         return
-    first = today + timedelta(days=(OpeningHours.Weekday.WEDNESDAY - today.isoweekday()) % 7)
-    room = Room.objects.get(code="A302")
-    closed = set(ClosedDate.objects.filter(site=site).values_list("date", flat=True))
-    for day in (first + timedelta(weeks=week) for week in range(STAND_UPS)):
-        if day in closed:
-            continue
-        starts_at = datetime.combine(day, time(9), site.zone)
-        during = (starts_at, starts_at + timedelta(minutes=30))
-        if Occurrence.objects.active().filter(room=room, blocked__overlap=during).exists():
-            continue
-        Occurrence.objects.create(
-            booking=booking,
-            room=room,
-            during=during,
-            blocked=during,
-            status=Status.BOOKED,
-            recurrence_date=day,
-        )
+    services.book_series(
+        organizer=organizer,
+        room="A302",
+        first=today,
+        start=time(9),
+        minutes=30,
+        recurrence=f"FREQ=WEEKLY;BYDAY=WE;COUNT={STAND_UPS}",
+        on_clash=services.OnClash.SKIP,
+        headcount=5,
+        title="站会",
+        source=Source.PORTAL,
+        idempotency_key=key,
+        now=datetime.combine(today, time(0), site.zone),
+    )

@@ -1,31 +1,62 @@
-"""Rooms as the pure core sees them: facts, rules and what blocks them, in four queries at most.
+"""Rooms as the pure core sees them: facts, rules, rights and what blocks them, in three queries.
 
 Reads only; selectors and services stand on it.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import JSONObject
 
 from booking.alternatives import Prospect
 from booking.intervals import Interval
-from booking.models import ClosedDate, Feature, Occurrence, OpeningHours, Policy, Profile, Room
-from booking.policies import SEARCH_DAYS, Rules
+from booking.models import (
+    Feature,
+    Grant,
+    Occurrence,
+    OpeningHours,
+    Policy,
+    Profile,
+    Quota,
+    Room,
+    SpecialDate,
+)
+from booking.policies import FARTHEST_DAYS, SEARCH_DAYS, Access, Opening, Rules, access
 from booking.ranking import RoomFacts
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One bookable room of the diary."""
+    """One room of the diary, as one person has it."""
 
     pk: int
     facts: RoomFacts
     rules: Rules
+    access: Access = Access.BOOK
+
+
+@dataclass(frozen=True, eq=False)
+class Regime:
+    """What a policy says at its sites, and what the person may do under it."""
+
+    policy: Policy
+    hours: Mapping[int, tuple[Opening, ...]]
+    special: Mapping[int, list[Mapping[str, Any]]]
+    access: Access
+    has_quotas: bool
+    by_site: dict[int, Rules] = field(default_factory=dict)
+
+    def rules(self, site: int, zone: ZoneInfo) -> Rules:
+        """The same object for every room of the policy at that site."""
+        if site not in self.by_site:
+            self.by_site[site] = _rules(self, zone, self.special.get(site, []))
+        return self.by_site[site]
 
 
 def rooms() -> QuerySet[Room]:
@@ -36,17 +67,28 @@ def rooms() -> QuerySet[Room]:
     )
 
 
-def entries(*, user: AbstractBaseUser, now: datetime) -> list[Entry]:
-    """All active rooms, by code (three queries)."""
+def entries(
+    *, user: AbstractBaseUser, now: datetime, duration: timedelta | None = None
+) -> list[Entry]:
+    """All active rooms the person may see, by code (two queries).
+
+    Whether a room needs approval is said for a booking of that duration.
+    """
     home = Profile.objects.filter(user_id=user.pk, building=OuterRef("floor__building"))
     found = list(rooms().filter(is_active=True).annotate(is_home=Exists(home)).order_by("code"))
-    rules = rules_of(found, now=now)
-    return [Entry(room.pk, facts_of(room), rules[room.pk]) for room in found]
+    ruled = regimes({room.policy_id for room in found}, user=user, now=now)
+    return [
+        entry(room, ruled[room.policy_id], duration=duration)
+        for room in found
+        if ruled[room.policy_id].access > Access.NONE
+    ]
 
 
-def facts_of(room: Room) -> RoomFacts:
-    """Of a room out of `rooms()`."""
-    return RoomFacts(
+def entry(room: Room, regime: Regime, *, duration: timedelta | None = None) -> Entry:
+    """A room out of `rooms()` under its regime."""
+    site = room.floor.building.site
+    rules = regime.rules(site.pk, site.zone)
+    facts = RoomFacts(
         code=room.code,
         name_en=room.name_en,
         name_zh=room.name_zh,
@@ -54,36 +96,50 @@ def facts_of(room: Room) -> RoomFacts:
         floor=room.floor.number,
         seats=room.seats,
         features=frozenset(getattr(room, "feature_codes", ())),
-        needs_approval=room.needs_approval or room.policy.needs_approval,
+        needs_approval=asks_approval(room, rules, regime.access, duration),
         is_home=getattr(room, "is_home", False),
     )
+    return Entry(room.pk, facts, rules, regime.access)
 
 
-def rules_of(found: Iterable[Room], *, now: datetime) -> dict[int, Rules]:
-    """The rules of each room, by primary key; rooms of one policy and site share them (two queries)."""
-    found = list(found)
-    hours = _hours({room.policy_id for room in found})
-    horizon = max((room.policy.horizon_days for room in found), default=0)
-    closed = _closed({room.floor.building.site_id for room in found}, now=now, horizon=horizon)
-    shared: dict[tuple[int, int], Rules] = {}
-    for room in found:
-        site = room.floor.building.site
-        key = (room.policy_id, site.pk)
-        if key not in shared:
-            shared[key] = _rules(
-                room.policy, site.zone, hours.get(room.policy_id, {}), closed.get(site.pk, {})
-            )
-    return {room.pk: shared[room.policy_id, room.floor.building.site_id] for room in found}
+def asks_approval(
+    room: Room,
+    rules: Rules,
+    rights: Access,
+    duration: timedelta | None,
+    *,
+    is_series: bool = False,
+) -> bool:
+    """Whether that person's booking of the room waits as a request."""
+    if rights is not Access.BOOK:
+        return rights < Access.BOOK
+    return room.needs_approval or rules.asks_approval(duration, is_series=is_series)
+
+
+def regimes(policies: set[int], *, user: AbstractBaseUser, now: datetime) -> dict[int, Regime]:
+    """What holds under each policy for that person, by the policy's primary key (one query)."""
+    found = Policy.objects.filter(pk__in=policies).annotate(
+        opened=ArraySubquery(_hours()),
+        special=ArraySubquery(_special(now)),
+        granted=ArraySubquery(_granted()),
+        mine=ArraySubquery(_granted().filter(group__user=user.pk)),
+        has_quotas=Exists(Quota.objects.filter(policy=OuterRef("pk"))),
+    )
+    return {policy.pk: _regime(policy) for policy in found}
 
 
 def prospects(
-    chosen: Iterable[Entry], *, around: Interval, ignore_booking: int | None = None
+    chosen: Iterable[Entry],
+    *,
+    around: Interval,
+    now: datetime,
+    ignore_booking: int | None = None,
 ) -> list[Prospect]:
     """The rooms with what blocks them in `around` (one query)."""
     chosen = list(chosen)
     busy: dict[int, list[Interval]] = {}
     blocking = (
-        Occurrence.objects.active()
+        Occurrence.objects.blocking(now)
         .filter(
             room__in=[entry.pk for entry in chosen],
             blocked__overlap=(around.starts_at, around.ends_at),
@@ -96,40 +152,79 @@ def prospects(
     return [Prospect(entry.facts, entry.rules, tuple(busy.get(entry.pk, ()))) for entry in chosen]
 
 
-Hours = dict[int, tuple[tuple[time, time], ...]]
-Closed = dict[date, dict[str, str]]
-
-
-def _hours(policies: set[int]) -> dict[int, Hours]:
-    hours: dict[int, Hours] = {}
-    for each in OpeningHours.objects.filter(policy__in=policies).order_by("weekday", "opens"):
-        week = hours.setdefault(each.policy_id, {})
-        week[each.weekday] = (*week.get(each.weekday, ()), (each.opens, each.closes))
-    return hours
-
-
-def _closed(sites: set[int], *, now: datetime, horizon: int) -> dict[int, Closed]:
-    reach = timedelta(days=horizon + SEARCH_DAYS + 2)
-    closed: dict[int, Closed] = {}
-    coming = ClosedDate.objects.filter(
-        site__in=sites, date__range=(now.date() - timedelta(days=2), (now + reach).date())
+def _hours() -> QuerySet[OpeningHours, Any]:
+    columns = ("weekday", "opens", "closes", "valid_from", "valid_until")
+    return (
+        OpeningHours.objects.filter(policy=OuterRef("pk"))
+        .order_by("weekday", "opens")
+        .values_list(JSONObject(**{name: name for name in columns}))
     )
-    for each in coming:
-        names = {"en": each.name_en, "zh": each.name_zh}
-        closed.setdefault(each.site_id, {})[each.date] = names
-    return closed
 
 
-def _rules(policy: Policy, zone: ZoneInfo, hours: Hours, closed: Closed) -> Rules:
+def _special(now: datetime) -> QuerySet[SpecialDate, Any]:
+    """The special dates of the policy's sites, from now to beyond every horizon."""
+    columns = ("site_id", "date", "follows_weekday", "name_en", "name_zh")
+    first = now.date() - timedelta(days=2)
+    last = first + timedelta(days=FARTHEST_DAYS + SEARCH_DAYS + 4)
+    at_its_sites = Room.objects.filter(policy=OuterRef(OuterRef("pk")))
+    return (
+        SpecialDate.objects.filter(
+            site__in=at_its_sites.values("floor__building__site"), date__range=(first, last)
+        )
+        .order_by("date")
+        .values_list(JSONObject(**{name: name for name in columns}))
+    )
+
+
+def _granted() -> QuerySet[Grant, Any]:
+    mine = Grant.objects.filter(policy=OuterRef("pk"))
+    return mine.order_by("right").values("right").distinct()
+
+
+def _regime(policy: Any) -> Regime:
+    hours: dict[int, tuple[Opening, ...]] = {}
+    for each in policy.opened:
+        opening = Opening(
+            time.fromisoformat(each["opens"]),
+            time.fromisoformat(each["closes"]),
+            _date(each["valid_from"]),
+            _date(each["valid_until"]),
+        )
+        hours[each["weekday"]] = (*hours.get(each["weekday"], ()), opening)
+    special: dict[int, list[Mapping[str, Any]]] = {}
+    for each in policy.special:
+        special.setdefault(each["site_id"], []).append(each)
+    return Regime(policy, hours, special, access(policy.granted, policy.mine), policy.has_quotas)
+
+
+def _date(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)
+
+
+def _rules(regime: Regime, zone: ZoneInfo, special: Iterable[Mapping[str, Any]]) -> Rules:
+    policy = regime.policy
+    closed: dict[date, Mapping[str, str]] = {}
+    working: dict[date, int] = {}
+    for each in special:
+        day = date.fromisoformat(each["date"])
+        if each["follows_weekday"] is None:
+            closed[day] = {"en": each["name_en"], "zh": each["name_zh"]}
+            continue
+        working[day] = each["follows_weekday"]
     return Rules(
         zone=zone,
-        hours=hours,
+        hours=regime.hours,
         closed=closed,
+        working=working,
         min_minutes=policy.min_minutes,
         max_minutes=policy.max_minutes,
         grid_minutes=policy.grid_minutes,
         horizon_days=policy.horizon_days,
         grace_minutes=policy.grace_minutes,
+        notice_minutes=policy.notice_minutes,
         buffer_before=timedelta(minutes=policy.buffer_before_minutes),
         buffer_after=timedelta(minutes=policy.buffer_after_minutes),
+        needs_approval=policy.needs_approval,
+        approval_over_minutes=policy.approval_over_minutes,
+        series_need_approval=policy.series_need_approval,
     )

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import get_language, override
+from django.utils.translation import get_language, override, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from booking.models import Status
+from booking.models.agreements import spoken_instant
 from booking.policies import Refusal
 
 REFUSALS: Mapping[str, Promise] = {
     "past": _("That time is already past."),
+    "notice": _("These rooms are booked at least %(minutes)s minutes ahead."),
     "horizon": _("Rooms can be booked up to %(days)s days ahead, until %(last_date)s."),
     "min_duration": _("A booking takes at least %(minutes)s minutes."),
     "max_duration": _("A booking takes at most %(minutes)s minutes."),
@@ -18,11 +21,22 @@ REFUSALS: Mapping[str, Promise] = {
     "holiday": _("The rooms are closed on %(date)s (%(name)s)."),
     "opening_hours": _("The rooms are open %(hours)s on that day."),
     "closed_weekday": _("The rooms are closed on that weekday."),
+    "not_bookable": _("You may not book %(room)s."),
+    "one_room": _("You have %(room)s at that time, and these rooms are one at a time."),
+    "quota_bookings": _("You have used up your %(limit)s bookings of that %(period)s."),
+    "quota_minutes": _("That is more than your %(limit)s minutes of that %(period)s."),
     "capacity": _("%(room)s seats %(seats)s, too few for %(headcount)s people."),
     "missing_features": _("%(room)s does not have everything that was asked for."),
     "unknown_room": _("There is no room %(room)s that can be booked."),
     "unknown_building": _("There is no building %(building)s with rooms that can be booked."),
     "no_rooms": _("There are no rooms that can be booked."),
+}
+
+
+PERIODS: Mapping[str, Promise] = {
+    "day": pgettext_lazy("quota", "day"),
+    "week": pgettext_lazy("quota", "week"),
+    "month": pgettext_lazy("quota", "month"),
 }
 
 
@@ -37,6 +51,8 @@ def explain(refusal: Refusal) -> str:
     if "name" in params:
         is_chinese = (get_language() or "").startswith("zh")
         params["name"] = params["name"]["zh" if is_chinese else "en"]
+    if "period" in params:
+        params["period"] = PERIODS[params["period"]]
     return str(REFUSALS[rule]) % params
 
 
@@ -140,6 +156,67 @@ class SeriesNeedsDate(BookingError):
 
     code = "series_needs_date"
     template = _("Say which date of the series to move.")
+
+
+class AlreadyDecided(BookingError):
+    """The request does not wait for a decision any more; `status` says what became of it."""
+
+    code = "already_decided"
+    template = _("That request does not wait any more: %(status)s.")
+
+    def text(self) -> str:
+        return str(self.template) % {"status": Status(self.status).label}
+
+
+class NotApproved(BookingError):
+    """A request that still waits for approval cannot be checked in to."""
+
+    code = "not_approved"
+    template = _("That booking still waits for approval.")
+
+
+class CheckInTooEarly(BookingError):
+    """The check-in opens at `opens_at`."""
+
+    code = "check_in_too_early"
+    template = _("You can check in from %(time)s on.")
+
+    def text(self) -> str:
+        return str(self.template) % {"time": spoken_instant(self.opens_at)}
+
+
+class CheckInTooLate(BookingError):
+    """Nobody checked in until `closed_at`, and the room was released."""
+
+    code = "check_in_too_late"
+    template = _("Nobody checked in by %(time)s, so the room was released.")
+
+    def text(self) -> str:
+        return str(self.template) % {"time": spoken_instant(self.closed_at)}
+
+
+class SeriesClash(BookingError):
+    """Some dates of a series cannot be had; `dates` are {date, code, text} for each."""
+
+    code = "series_clash"
+    template = _("The room cannot be had on %(dates)s.")
+
+    def text(self) -> str:
+        return str(self.template) % {"dates": ", ".join(each["date"] for each in self.dates)}
+
+
+class CannotUndo(BookingError):
+    """Only who cancelled can take it back, within minutes, and if nothing happened since."""
+
+    code = "cannot_undo"
+    template = _("That can no longer be undone.")
+
+
+class NonexistentTime(BookingError):
+    """The clocks skip that wall time on that day."""
+
+    code = "nonexistent_time"
+    template = _("There is no %(time)s on %(date)s: the clocks go forward then.")
 
 
 class IdempotencyMismatch(BookingError):

@@ -7,7 +7,7 @@ other inside the exclusion check: a deadlock. Must be called inside a transactio
 
 from datetime import date, datetime
 
-from django.contrib.auth.models import AbstractBaseUser, PermissionsMixin
+from django.contrib.auth.models import AbstractBaseUser
 
 from booking.exceptions import (
     AlreadyCancelled,
@@ -18,7 +18,8 @@ from booking.exceptions import (
     SeriesNeedsDate,
     VersionConflict,
 )
-from booking.models import Booking, Occurrence, Room, Source
+from booking.models import Booking, Occurrence, Room
+from booking.rights import may_approve, may_change
 
 
 def lock_room(code: str) -> Room:
@@ -49,17 +50,31 @@ def lock_booking(
     booking = Booking.objects.select_for_update(no_key=True).filter(pk=booking_id).first()
     if booking is None:
         raise BookingNotFound(booking=booking_id)
-    if booking.organizer_id != by.pk and not _may_change_any(by, source):
+    if not may_change(by, booking, source=source):
         raise NotAllowed(booking=booking_id)
-    if version is not None and version != booking.version:
-        raise VersionConflict(booking=booking_id, version=booking.version)
+    if version is not None:
+        check_version(booking, version)
     return booking
 
 
-def _may_change_any(by: AbstractBaseUser, source: str) -> bool:
-    """Other people's bookings are changed through the administration only, by permission."""
-    is_clerk = isinstance(by, PermissionsMixin) and by.has_perm("booking.change_booking")
-    return source == Source.ADMIN and is_clerk
+def check_version(booking: Booking, version: int) -> None:
+    """Raises VersionConflict unless the booking is as it was read."""
+    if version != booking.version:
+        raise VersionConflict(booking=booking.pk, version=booking.version)
+
+
+def lock_request(booking_id: int, *, by: AbstractBaseUser) -> tuple[Booking, list[Occurrence]]:
+    """A booking and its occurrences, for somebody who may decide on it.
+
+    Raises BookingNotFound, NotAllowed.
+    """
+    booking = Booking.objects.select_for_update(no_key=True).filter(pk=booking_id).first()
+    if booking is None:
+        raise BookingNotFound(booking=booking_id)
+    occurrences = occurrences_of(booking, None)
+    if not may_approve(by, booking, {each.room.policy_id for each in occurrences}):
+        raise NotAllowed(booking=booking_id)
+    return booking, occurrences
 
 
 def occurrences_of(booking: Booking, recurrence_date: date | None) -> list[Occurrence]:
@@ -77,7 +92,7 @@ def movable_occurrence(
     if booking.is_series and recurrence_date is None:
         raise SeriesNeedsDate(booking=booking.pk)
     [occurrence] = occurrences_of(booking, recurrence_date)
-    if not occurrence.is_active:
+    if not occurrence.blocks(now):
         raise AlreadyCancelled(booking=booking.pk)
     if occurrence.ends_at <= now:
         raise AlreadyOver(booking=booking.pk)

@@ -4,13 +4,14 @@ Pure: rules, the wanted times and `now` come in, a Refusal or None goes out; ord
 data, not exceptions. No Django, no clock, no database.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from booking.intervals import Interval, merge
+from booking.intervals import Interval, is_free, merge
 
 SEARCH_DAYS = 21
 """How many days either way the nearest legal slot is looked for (longer than any holiday)."""
@@ -28,24 +29,67 @@ class Refusal:
     nearest: tuple[datetime, datetime] | None = None
 
 
+class Access(IntEnum):
+    """What a person may do in a room; each includes those before it."""
+
+    NONE = 0
+    SEE = 1
+    REQUEST = 2
+    BOOK = 3
+    OVERRIDE = 4
+
+
+def access(granted: Collection[str], mine: Collection[str]) -> Access:
+    """What somebody may do: `granted` are the rights some group has, `mine` those of my groups.
+
+    Seeing and booking are everybody's unless granted to some; requesting and overriding are
+    nobody's unless granted. Whoever has any right in a room sees it.
+    """
+    if "override" in mine:
+        return Access.OVERRIDE
+    if "see" in granted and not mine:
+        return Access.NONE
+    if "book" not in granted or "book" in mine:
+        return Access.BOOK
+    return Access.REQUEST if "request" in mine else Access.SEE
+
+
+class Opening(NamedTuple):
+    """Open from `opens` to `closes` (00:00 is the coming midnight), from and until local dates."""
+
+    opens: time
+    closes: time
+    valid_from: date | None = None
+    valid_until: date | None = None
+
+    def holds_on(self, day: date) -> bool:
+        return (self.valid_from or day) <= day <= (self.valid_until or day)
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """The policy of a room at its site. Identity is equality: rooms that share one share answers.
 
-    `hours`: by ISO weekday (1 Monday) the open times; a close of 00:00 is the coming midnight.
+    `hours`: by ISO weekday (1 Monday) the open times.
     `closed`: the local dates closed altogether, with {"en", "zh"} names.
+    `working`: the local dates that open like another weekday, by its ISO number.
     """
 
     zone: ZoneInfo
-    hours: Mapping[int, tuple[tuple[time, time], ...]]
+    hours: Mapping[int, tuple[Opening, ...]]
     closed: Mapping[date, Mapping[str, str]] = field(default_factory=dict)
+    working: Mapping[date, int] = field(default_factory=dict)
     min_minutes: int = 15
     max_minutes: int = 240
     grid_minutes: int = 15
     horizon_days: int = 90
     grace_minutes: int = 15
+    notice_minutes: int = 0
     buffer_before: timedelta = timedelta(0)
     buffer_after: timedelta = timedelta(0)
+    needs_approval: bool = False
+    approval_over_minutes: int | None = None
+    series_need_approval: bool = False
 
     def blocked(self, during: Interval) -> Interval:
         """What a booking keeps the room from: its time and the buffers around it."""
@@ -53,6 +97,37 @@ class Rules:
 
     def local(self, instant: datetime) -> datetime:
         return instant.astimezone(self.zone)
+
+    def asks_approval(self, duration: timedelta | None, *, is_series: bool = False) -> bool:
+        """Whether a booking of that length waits as a request; None is a length not known yet."""
+        is_long = (
+            self.approval_over_minutes is not None
+            and duration is not None
+            and duration > timedelta(minutes=self.approval_over_minutes)
+        )
+        return self.needs_approval or is_long or (is_series and self.series_need_approval)
+
+
+ALWAYS = {weekday: (Opening(time(0), time(0)),) for weekday in range(1, 8)}
+LONGEST_MINUTES = 24 * 60
+FARTHEST_DAYS = 1100
+
+
+def relaxed(rules: Rules) -> Rules:
+    """The rules as they bind somebody who may override them: grid, buffers, and no past."""
+    return replace(
+        rules,
+        hours=ALWAYS,
+        closed={},
+        working={},
+        min_minutes=1,
+        max_minutes=LONGEST_MINUTES,
+        horizon_days=FARTHEST_DAYS,
+        notice_minutes=0,
+        needs_approval=False,
+        approval_over_minutes=None,
+        series_need_approval=False,
+    )
 
 
 def instant_of(zone: ZoneInfo, day: date, wall: time) -> datetime | None:
@@ -67,10 +142,12 @@ def open_intervals(rules: Rules, day: date) -> list[Interval]:
     if day in rules.closed:
         return []
     intervals = []
-    for opens, closes in rules.hours.get(day.isoweekday(), ()):
-        last_day = day + timedelta(days=1) if closes == time(0) else day
-        starts_at = datetime.combine(day, opens, rules.zone).astimezone(UTC)
-        ends_at = datetime.combine(last_day, closes, rules.zone).astimezone(UTC)
+    for opening in rules.hours.get(rules.working.get(day, day.isoweekday()), ()):
+        if not opening.holds_on(day):
+            continue
+        last_day = day + timedelta(days=1) if opening.closes == time(0) else day
+        starts_at = datetime.combine(day, opening.opens, rules.zone).astimezone(UTC)
+        ends_at = datetime.combine(last_day, opening.closes, rules.zone).astimezone(UTC)
         if starts_at < ends_at:  # not so where the clocks skip what was open
             intervals.append(Interval(starts_at, ends_at))
     return merge(intervals)
@@ -98,7 +175,7 @@ def legal_starts(
 def check(rules: Rules, *, starts_at: datetime, ends_at: datetime, now: datetime) -> Refusal | None:
     """The first rule `[starts_at, ends_at)` breaks, with the nearest legal slot; None if legal.
 
-    Rules in order: past, horizon, min_duration, max_duration, grid, holiday, opening_hours.
+    Rules in order: past, notice, horizon, min_duration, max_duration, grid, holiday, opening_hours.
     """
     broken = _refused(rules, starts_at, ends_at, now)
     if broken is None:
@@ -108,16 +185,27 @@ def check(rules: Rules, *, starts_at: datetime, ends_at: datetime, now: datetime
 
 
 def nearest_slot(
-    rules: Rules, *, starts_at: datetime, ends_at: datetime, now: datetime
+    rules: Rules,
+    *,
+    starts_at: datetime,
+    ends_at: datetime,
+    now: datetime,
+    avoiding: Iterable[Interval] = (),
 ) -> tuple[datetime, datetime] | None:
     """The legal slot with the smallest shift (the earlier of two), the duration made legal first.
 
+    `avoiding` are times the room is shut besides.
+
     None when there is none within SEARCH_DAYS of the wanted day (or of the nearest bookable one).
     """
-    duration = _legal_duration(rules, starts_at, ends_at)
+    duration, shut = _legal_duration(rules, starts_at, ends_at), list(avoiding)
+
+    def is_open(start: datetime) -> bool:
+        return is_free(rules.blocked(Interval(start, start + duration)), shut)
+
     if _refused_by_reach(rules, starts_at, now) is None:
         kept = _utc(starts_at), _utc(starts_at) + duration
-        if _refused(rules, *kept, now) is None:
+        if _refused(rules, *kept, now) is None and is_open(kept[0]):
             return kept
     last = _utc(now) + timedelta(days=rules.horizon_days)
     wanted = min(max(_utc(starts_at), _utc(now)), last)
@@ -128,7 +216,8 @@ def nearest_slot(
         if found and abs(found[0] - wanted) <= timedelta(days=distance - 2):
             break
         for day in (middle - timedelta(days=distance), middle + timedelta(days=distance)):
-            found += legal_starts(rules, day=day, duration=duration, now=now)
+            starts = legal_starts(rules, day=day, duration=duration, now=now)
+            found += filter(is_open, starts)
         found.sort(key=lambda start: (abs(start - wanted), start))
     return (found[0], found[0] + duration) if found else None
 
@@ -148,6 +237,9 @@ def _refused_by_reach(
 ) -> tuple[str, dict[str, Any]] | None:
     if _utc(starts_at) <= _utc(now) - timedelta(minutes=rules.grace_minutes):
         return "past", {}
+    notice = timedelta(minutes=rules.notice_minutes)
+    if notice and _utc(starts_at) < _utc(now) + notice:
+        return "notice", {"minutes": rules.notice_minutes}
     last_day = rules.local(now).date() + timedelta(days=rules.horizon_days)
     # Compared in UTC first: the last instants of year 9999 have no local time east of Greenwich.
     far = _utc(starts_at) > _utc(now) + timedelta(days=rules.horizon_days + 2)

@@ -4,27 +4,41 @@ Nothing here writes a booking: the form and the actions call the services, which
 bookings are cancelled, not deleted.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin import helpers
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from booking import services
+from booking.admin.asking import (
+    AskingAdmin,
+    approve_selected,
+    cancel_selected,
+    reject_selected,
+)
 from booking.admin.forms import PLACE_FIELDS, BookingForm
-from booking.admin.generic import ModelAdmin, ModelForm, TabularInline
+from booking.admin.generic import ModelForm, TabularInline
 from booking.exceptions import BookingError
-from booking.models import Booking, BookingChange, Occurrence, Source, Status, Visibility
+from booking.models import (
+    Booking,
+    BookingChange,
+    Occurrence,
+    Series,
+    SeriesException,
+    Source,
+    Status,
+    Visibility,
+)
 from booking.models.agreements import spoken_span
+from booking.rights import approved_policies
 
 
 class ReadOnlyInline(TabularInline[Any, Booking]):
@@ -40,12 +54,32 @@ class ReadOnlyInline(TabularInline[Any, Booking]):
 
 class OccurrenceInline(ReadOnlyInline):
     model = Occurrence
-    fields = ("room", "starts_at", "ends_at", "status", "recurrence_date")
+    fields = (
+        "room",
+        "starts_at",
+        "ends_at",
+        "status",
+        "lapses_at",
+        "recurrence_date",
+        "is_shifted",
+    )
     readonly_fields = fields
     show_change_link = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("room")
+
+
+class SeriesInline(ReadOnlyInline):
+    model = Series
+    fields = ("room", "zone", "first", "start", "minutes")
+    readonly_fields = fields
+
+
+class SkippedDateInline(ReadOnlyInline):
+    model = SeriesException
+    fields = ("date", "rule")
+    readonly_fields = fields
 
 
 class BookingChangeInline(ReadOnlyInline):
@@ -65,58 +99,10 @@ class BookingChangeInline(ReadOnlyInline):
         return super().get_queryset(request).select_related("by")
 
 
-@admin.action(description=_("Cancel selected %(verbose_name_plural)s"), permissions=["change"])
-def cancel_selected(
-    model_admin: "CancellingAdmin", request: HttpRequest, queryset: QuerySet[Any]
-) -> HttpResponse | None:
-    """Show what would be cancelled and ask for a reason; then cancel through the service."""
-    if request.POST.get("confirmed") == "yes":
-        reason = request.POST.get("reason", "")
-        done = sum(model_admin.cancel(request, each, reason) for each in queryset)
-        text = ngettext("%(count)d was cancelled.", "%(count)d were cancelled.", done)
-        if done:
-            model_admin.message_user(request, text % {"count": done}, messages.SUCCESS)
-        return None
-    context = {
-        **admin.site.each_context(request),
-        "title": _("Cancel these?"),
-        "opts": model_admin.model._meta,
-        "chosen": [(each.pk, model_admin.described(each)) for each in queryset],
-        "action_checkbox_name": helpers.ACTION_CHECKBOX_NAME,
-        "media": model_admin.media,
-    }
-    return TemplateResponse(request, "admin/booking/cancel_selected.html", context)
-
-
-class CancellingAdmin(ModelAdmin[Any]):
-    """A list whose rows are never deleted and can be cancelled."""
-
-    actions: Any = (cancel_selected,)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def cancelled(self, request: HttpRequest, row: Any, reason: str) -> Booking:
-        raise NotImplementedError
-
-    def described(self, row: Any) -> str:
-        """What the question names before the row is cancelled."""
-        return str(row)
-
-    def cancel(self, request: HttpRequest, row: Any, reason: str) -> bool:
-        """Whether the row was cancelled; why not is shown as a message."""
-        try:
-            booking = self.cancelled(request, row, reason)
-        except BookingError as error:
-            self.message_user(request, f"{row}: {error.text()}", messages.WARNING)
-            return False
-        self.log_change(request, booking, str(_("Cancelled")))
-        return True
-
-
 @admin.register(Booking)
-class BookingAdmin(CancellingAdmin):
+class BookingAdmin(AskingAdmin):
     form = BookingForm
+    actions = (approve_selected, reject_selected, cancel_selected)
     list_display = ("__str__", "status", "room", "when", "organizer", "source")
     list_filter = (
         "occurrences__status",
@@ -137,7 +123,16 @@ class BookingAdmin(CancellingAdmin):
     date_hierarchy = "occurrences__starts_at"
     autocomplete_fields = ("organizer",)
     inlines = (OccurrenceInline, BookingChangeInline)
-    readonly_fields = ("source", "effect_link", "version", "recurrence", "created_at", "updated_at")
+    series_inlines = (SeriesInline, OccurrenceInline, SkippedDateInline, BookingChangeInline)
+    readonly_fields = (
+        "source",
+        "effect_link",
+        "version",
+        "recurrence",
+        "continues",
+        "created_at",
+        "updated_at",
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Booking]:
         return Booking.objects.with_occurrences().select_related("effect").in_order()
@@ -154,7 +149,9 @@ class BookingAdmin(CancellingAdmin):
         return self.readonly_fields if obj is None else ("organizer", *self.readonly_fields)
 
     def get_inlines(self, request: HttpRequest, obj: Booking | None) -> Any:
-        return () if obj is None else self.inlines
+        if obj is None:
+            return ()
+        return self.series_inlines if obj.is_series else self.inlines
 
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         form = super().get_form(request, *args, **kwargs)
@@ -184,6 +181,36 @@ class BookingAdmin(CancellingAdmin):
             row.pk, by=_person(request), now=timezone.now(), reason=reason, source=Source.ADMIN
         )
 
+    def has_decide_permission(self, request: HttpRequest) -> bool:
+        """Whether some request may be this person's to decide; each is checked by the service."""
+        return approved_policies(_person(request)).exists()
+
+    def approved(self, request: HttpRequest) -> Callable[[Booking, int | None, str], Booking]:
+        def approve(row: Booking, version: int | None, reason: str) -> Booking:
+            return services.approve_booking(
+                row.pk,
+                by=_person(request),
+                now=timezone.now(),
+                version=version or row.version,
+                reason=reason,
+                source=Source.ADMIN,
+            )
+
+        return approve
+
+    def rejected(self, request: HttpRequest) -> Callable[[Booking, int | None, str], Booking]:
+        def reject(row: Booking, version: int | None, reason: str) -> Booking:
+            return services.reject_booking(
+                row.pk,
+                by=_person(request),
+                now=timezone.now(),
+                version=version or row.version,
+                reason=reason,
+                source=Source.ADMIN,
+            )
+
+        return reject
+
     def described(self, row: Booking) -> str:
         return f"{row}: {self.room(row)}, {self.when(row)}"
 
@@ -202,7 +229,7 @@ class BookingAdmin(CancellingAdmin):
     @admin.display(description=_("status"))
     def status(self, booking: Booking) -> Any:
         first = _first(booking)
-        return None if first is None else first.get_status_display()
+        return None if first is None else first.status_at(timezone.now()).label
 
     @admin.display(description=_("effect"))
     def effect_link(self, booking: Booking) -> str:
@@ -216,16 +243,27 @@ class BookingAdmin(CancellingAdmin):
 
 
 @admin.register(Occurrence)
-class OccurrenceAdmin(CancellingAdmin):
+class OccurrenceAdmin(AskingAdmin):
     """Every use of every room, to look at and to cancel; moved on the booking's own page."""
 
-    list_display = ("starts_at", "ends_at", "room", "status", "booking_link")
+    actions = (cancel_selected,)
+
+    list_display = ("starts_at", "ends_at", "room", "status_now", "booking_link")
     list_filter = ("status", "room__floor__building", "room")
     list_select_related = ("room", "booking__organizer")
     search_fields = ("booking__title", "booking__organizer__username", "room__code")
     date_hierarchy = "starts_at"
     ordering = ("-starts_at",)
-    readonly_fields = ("booking_link", "room", "starts_at", "ends_at", "status", "recurrence_date")
+    readonly_fields = (
+        "booking_link",
+        "room",
+        "starts_at",
+        "ends_at",
+        "status_now",
+        "lapses_at",
+        "checked_in_at",
+        "recurrence_date",
+    )
     fields = readonly_fields
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -240,6 +278,13 @@ class OccurrenceAdmin(CancellingAdmin):
             recurrence_date=row.recurrence_date,
             source=Source.ADMIN,
         )
+
+    def seen(self, row: Occurrence) -> int:
+        return row.booking.version
+
+    @admin.display(description=_("status"), ordering="status")
+    def status_now(self, occurrence: Occurrence) -> Any:
+        return occurrence.status_at(timezone.now()).label
 
     @admin.display(description=_("booking"))
     def booking_link(self, occurrence: Occurrence) -> str:

@@ -92,6 +92,7 @@ class BookingForm(ModelForm[Booking]):
         if self.instance.pk is None:
             return services.book_room(
                 organizer=values["organizer"],
+                by=self.acting_user,
                 source=Source.ADMIN,
                 idempotency_key=values["request_key"] or f"admin-{uuid.uuid4()}",
                 now=timezone.now(),

@@ -1,4 +1,4 @@
-"""Sites down to rooms, policies and profiles in the administration."""
+"""Sites down to rooms, and profiles, in the administration."""
 
 from django.contrib import admin
 from django.contrib.auth.models import User
@@ -9,19 +9,17 @@ from django.utils.translation import gettext_lazy as _
 from booking.admin.generic import ModelAdmin, PeopleAdmin, TabularInline
 from booking.models import (
     Building,
-    ClosedDate,
     Feature,
     Floor,
-    OpeningHours,
-    Policy,
     Profile,
     Room,
     Site,
+    SpecialDate,
 )
 
 
-class ClosedDateInline(TabularInline[ClosedDate, Site]):
-    model = ClosedDate
+class SpecialDateInline(TabularInline[SpecialDate, Site]):
+    model = SpecialDate
     extra = 0
 
 
@@ -29,11 +27,6 @@ class FloorInline(TabularInline[Floor, Building]):
     model = Floor
     extra = 0
     show_change_link = True
-
-
-class OpeningHoursInline(TabularInline[OpeningHours, Policy]):
-    model = OpeningHours
-    extra = 0
 
 
 class ProfileInline(TabularInline[Profile, User]):
@@ -47,16 +40,7 @@ class ProfileInline(TabularInline[Profile, User]):
 class SiteAdmin(ModelAdmin[Site]):
     list_display = ("__str__", "name_en", "name_zh", "time_zone")
     search_fields = ("name_en", "name_zh")
-    inlines = (ClosedDateInline,)
-
-
-@admin.register(ClosedDate)
-class ClosedDateAdmin(ModelAdmin[ClosedDate]):
-    list_display = ("date", "site", "name_en", "name_zh")
-    list_filter = ("site",)
-    list_select_related = ("site",)
-    search_fields = ("name_en", "name_zh")
-    date_hierarchy = "date"
+    inlines = (SpecialDateInline,)
 
 
 @admin.register(Building)
@@ -82,21 +66,6 @@ class FloorAdmin(ModelAdmin[Floor]):
 class FeatureAdmin(ModelAdmin[Feature]):
     list_display = ("code", "name_en", "name_zh")
     search_fields = ("code", "name_en", "name_zh")
-
-
-@admin.register(Policy)
-class PolicyAdmin(ModelAdmin[Policy]):
-    list_display = (
-        "name",
-        "min_minutes",
-        "max_minutes",
-        "grid_minutes",
-        "horizon_days",
-        "needs_approval",
-    )
-    list_filter = ("needs_approval",)
-    search_fields = ("name",)
-    inlines = (OpeningHoursInline,)
 
 
 @admin.register(Room)

@@ -6,39 +6,47 @@ Fields, constraints, small properties and querysets only: writes are services, r
 from booking.models.agreements import (
     ACTIVE_STATUSES,
     Booking,
-    BookingChange,
     Occurrence,
     Source,
     Status,
     Visibility,
+    lapsed_status,
 )
-from booking.models.places import (
-    Building,
-    ClosedDate,
-    Feature,
-    Floor,
+from booking.models.history import BookingChange
+from booking.models.places import Building, Feature, Floor, Profile, Room, Site
+from booking.models.rules import (
+    Grant,
     OpeningHours,
     Policy,
-    Profile,
-    Room,
-    Site,
+    Quota,
+    QuotaCounter,
+    SpecialDate,
+    Weekday,
 )
+from booking.models.series import Series, SeriesException
 
 __all__ = [
     "ACTIVE_STATUSES",
     "Booking",
     "BookingChange",
     "Building",
-    "ClosedDate",
     "Feature",
     "Floor",
+    "Grant",
     "Occurrence",
     "OpeningHours",
     "Policy",
     "Profile",
+    "Quota",
+    "QuotaCounter",
     "Room",
+    "Series",
+    "SeriesException",
     "Site",
     "Source",
+    "SpecialDate",
     "Status",
     "Visibility",
+    "Weekday",
+    "lapsed_status",
 ]

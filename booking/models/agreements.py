@@ -1,7 +1,7 @@
-"""Who uses which room when: bookings, the occurrences that block rooms, and their history."""
+"""Who uses which room when: bookings, and the occurrences that block rooms."""
 
 from datetime import datetime
-from typing import Any, Self
+from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -50,6 +50,12 @@ class Source(models.TextChoices):
     PORTAL = "portal", _("Portal")
     ADMIN = "admin", _("Administration")
     API = "api", _("API")
+    CALENDAR = "calendar", _("Calendar")
+    SYSTEM = "system", _("By itself")
+
+
+DOORS = tuple(each for each in Source if each != Source.SYSTEM)
+"""The doors people come through."""
 
 
 def spoken_span(starts_at: datetime, ends_at: datetime) -> str:
@@ -57,6 +63,11 @@ def spoken_span(starts_at: datetime, ends_at: datetime) -> str:
     first, last = localtime(starts_at), localtime(ends_at)
     end = f"{last:%H:%M}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M}"
     return f"{first:%Y-%m-%d %H:%M}-{end}"
+
+
+def spoken_instant(instant: datetime) -> str:
+    """`2026-12-01 15:00` in the active time zone."""
+    return f"{localtime(instant):%Y-%m-%d %H:%M}"
 
 
 class BookingQuerySet(models.QuerySet["Booking"]):
@@ -110,6 +121,15 @@ class Booking(models.Model):
         verbose_name=_("effect"),
         help_text=_("What the assistant did to make this booking, and in which conversation."),
     )
+    continues = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="continued_by",
+        verbose_name=_("continues"),
+        help_text=_("The series whose coming dates were changed and became this one."),
+    )
     idempotency_key = models.CharField(_("idempotency key"), max_length=KEY_LENGTH)
     request_digest = models.CharField(
         _("request digest"),
@@ -126,6 +146,10 @@ class Booking(models.Model):
         verbose_name = _("booking")
         verbose_name_plural = _("bookings")
         ordering = ["-pk"]
+        permissions = [
+            ("view_private_booking", _("Can see who has a private booking and why")),
+            ("approve_booking", _("Can decide on every request")),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["organizer", "idempotency_key"], name="booking_once_per_key"
@@ -133,7 +157,7 @@ class Booking(models.Model):
             CheckConstraint(condition=Q(headcount__gte=1), name="booking_headcount_positive"),
             CheckConstraint(condition=Q(version__gte=1), name="booking_version_positive"),
             CheckConstraint(condition=~Q(idempotency_key=""), name="booking_has_key"),
-            CheckConstraint(condition=Q(source__in=Source.values), name="booking_source_known"),
+            CheckConstraint(condition=Q(source__in=DOORS), name="booking_source_known"),
             CheckConstraint(
                 condition=Q(visibility__in=Visibility.values), name="booking_visibility_known"
             ),
@@ -181,8 +205,16 @@ class Booking(models.Model):
 
 class OccurrenceQuerySet(models.QuerySet["Occurrence"]):
     def active(self) -> Self:
-        """Those that block their room."""
+        """Those whose status blocks their room."""
         return self.filter(status__in=ACTIVE_STATUSES)
+
+    def blocking(self, now: datetime) -> Self:
+        """Those that block their room at `now`: active, and not lapsed since."""
+        return self.active().exclude(lapses_at__lte=now)
+
+    def lapsed(self, now: datetime) -> Self:
+        """Those that have stopped to count by themselves, though no row says so yet."""
+        return self.active().filter(lapses_at__lte=now)
 
     def within(self, starts_at: datetime | None, ends_at: datetime | None) -> Self:
         """Those that share an instant with `[starts_at, ends_at)`; None leaves a side open."""
@@ -252,6 +284,20 @@ class Occurrence(models.Model):
         blank=True,
         help_text=_("The local day the rule gave; it stays when this occurrence is moved."),
     )
+    is_shifted = models.BooleanField(
+        _("shifted"),
+        db_default=False,
+        help_text=_("The clocks skip its wall time that day, and it starts that much later."),
+    )
+    lapses_at = models.DateTimeField(
+        _("lapses"),
+        null=True,
+        blank=True,
+        help_text=_(
+            "When it stops to count by itself: a request nobody decided, a room nobody uses."
+        ),
+    )
+    checked_in_at = models.DateTimeField(_("checked in"), null=True, blank=True)
 
     objects = OccurrenceQuerySet.as_manager()
 
@@ -276,6 +322,10 @@ class Occurrence(models.Model):
                 condition=Q(blocked__contains=F("during")), name="occurrence_blocked_covers"
             ),
             CheckConstraint(condition=Q(status__in=Status.values), name="occurrence_status_known"),
+            CheckConstraint(
+                condition=~Q(status=Status.CHECKED_IN) | Q(lapses_at__isnull=True),
+                name="occurrence_checked_in_stays",
+            ),
             models.UniqueConstraint(
                 fields=["booking", "recurrence_date"],
                 nulls_distinct=False,
@@ -283,7 +333,14 @@ class Occurrence(models.Model):
             ),
         ]
         # A room's diary is read through the exclusion constraint's own gist index.
-        indexes = [models.Index(fields=["starts_at"], name="occurrence_starts")]
+        indexes = [
+            models.Index(fields=["starts_at"], name="occurrence_starts"),
+            models.Index(
+                fields=["lapses_at"],
+                condition=Q(status__in=ACTIVE_STATUSES, lapses_at__isnull=False),
+                name="occurrence_lapses",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.room.code} {spoken_span(self.starts_at, self.ends_at)}"
@@ -292,49 +349,26 @@ class Occurrence(models.Model):
     def is_active(self) -> bool:
         return self.status in ACTIVE_STATUSES
 
+    @property
+    def needs_check_in(self) -> bool:
+        """Whether the room is released unless its organizer checks in."""
+        return self.status == Status.BOOKED and self.lapses_at is not None
 
-class BookingChange(models.Model):
-    """One act on a booking: who, through which door, what it was and what it became."""
+    def has_lapsed(self, now: datetime) -> bool:
+        return self.is_active and self.lapses_at is not None and self.lapses_at <= now
 
-    class Action(models.TextChoices):
-        BOOKED = "booked", _("Booked")
-        MOVED = "moved", _("Moved")
-        AMENDED = "amended", _("Details changed")
-        CANCELLED = "cancelled", _("Cancelled")
+    def blocks(self, now: datetime) -> bool:
+        """Whether it blocks its room at `now`, or will."""
+        return self.is_active and not self.has_lapsed(now)
 
-    booking = models.ForeignKey(
-        Booking, on_delete=models.CASCADE, related_name="changes", verbose_name=_("booking")
-    )
-    at = models.DateTimeField(_("at"), db_default=Now())
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        on_delete=models.PROTECT,
-        related_name="+",
-        verbose_name=_("by"),
-    )
-    source = models.CharField(_("source"), max_length=10, choices=Source.choices)
-    action = models.CharField(_("action"), max_length=10, choices=Action.choices)
-    before = models.JSONField(_("before"), default=dict)
-    after = models.JSONField(_("after"), default=dict)
-    reason = models.CharField(_("reason"), max_length=200, blank=True)
+    def status_at(self, now: datetime) -> Status:
+        """What to show: what lapsed or ended is so at once, whoever writes it down when."""
+        status = Status(self.status)
+        if self.has_lapsed(now):
+            return lapsed_status(status)
+        return Status.COMPLETED if self.is_active and self.ends_at <= now else status
 
-    class Meta:
-        verbose_name = _("change")
-        verbose_name_plural = _("history")
-        ordering = ["pk"]
-        constraints = [
-            CheckConstraint(condition=Q(source__in=Source.values), name="change_source_known")
-        ]
 
-    def __str__(self) -> str:
-        return f"{self.booking_id} {self.action}"
-
-    @staticmethod
-    def picture(occurrence: Occurrence) -> dict[str, Any]:
-        """An occurrence as the history keeps it: plain JSON, instants in UTC."""
-        return {
-            "room": occurrence.room.code,
-            "starts_at": occurrence.starts_at.isoformat(),
-            "ends_at": occurrence.ends_at.isoformat(),
-            "status": str(occurrence.status),
-        }
+def lapsed_status(status: Status) -> Status:
+    """What an active status becomes when it lapses."""
+    return Status.RELEASED if status == Status.BOOKED else Status.EXPIRED

@@ -23,7 +23,7 @@ from agentruntime.persistence.saver import TurnSaver
 from agentruntime.testing import running_host, until
 from booking import demo
 from booking.agent import nodes, tools
-from booking.models import Booking, Occurrence, Room, Source, Status, Visibility
+from booking.models import Booking, Occurrence, Room, Series, Source, Status, Visibility
 
 SETTINGS = HostSettings(beat_seconds=0.2, watch_seconds=0.1, debounce_seconds=0.6)
 
@@ -46,6 +46,14 @@ def load_world(fixture: dict[str, Any]) -> dict[int, int]:
     for each in fixture["series"]:
         booking = _booking(each, recurrence=each["rrule"])
         start = datetime.fromisoformat(each["start"]).replace(tzinfo=zone)  # weekly series only
+        Series.objects.create(
+            booking=booking,
+            room=Room.objects.get(code=each["room"]),
+            zone=zone.key,
+            first=start.date(),
+            start=start.time(),
+            minutes=each["minutes"],
+        )
         until = datetime.strptime(each["rrule"].rpartition("UNTIL=")[2], "%Y%m%dT%H%M%S%z")
         for week in range(99):
             first = start + timedelta(weeks=week)

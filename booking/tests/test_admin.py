@@ -42,7 +42,7 @@ def form(day=TOMORROW, starts="10:00", ends="11:00", room="A302", **more):
         "ends_at_0": day.isoformat(),
         "ends_at_1": ends,
     }
-    for prefix in ("occurrences", "changes"):
+    for prefix in ("occurrences", "changes", "series", "exceptions"):
         values |= {f"{prefix}-TOTAL_FORMS": 0, f"{prefix}-INITIAL_FORMS": 0}
     return values | more
 
@@ -56,7 +56,7 @@ def errors(response):
     "model",
     [
         "site",
-        "closeddate",
+        "specialdate",
         "building",
         "floor",
         "feature",
@@ -231,6 +231,41 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     assert "no longer active" in again.content.decode()
 
 
+def test_a_series_shows_its_rule_and_the_dates_it_skipped(client):
+    series = Booking.objects.get(recurrence__gt="")
+    series.exceptions.create(date=TOMORROW, rule="taken")
+    page = client.get(page_of(series)).content.decode()
+    assert "FREQ=WEEKLY;BYDAY=WE;COUNT=4" in page
+    assert "Skipped dates" in page
+
+
+def test_a_request_is_approved_or_rejected_as_it_was_shown(client):
+    booking = book("A501", TOMORROW, "10:00", "11:00")
+    chosen = {"action": "approve_selected", "_selected_action": [booking.pk]}
+    asked = client.post(LIST, chosen).content.decode()
+    assert f'name="version-{booking.pk}" value="1"' in asked
+    assert booking.changes.count() == 1
+    stale = {**chosen, "confirmed": "yes", f"version-{booking.pk}": "7"}
+    assert "changed in the meantime" in client.post(LIST, stale, follow=True).content.decode()
+    done = client.post(LIST, {**stale, f"version-{booking.pk}": "1"}, follow=True)
+    assert "1 was approved." in done.content.decode()
+    assert Booking.objects.get(pk=booking.pk).status == "booked"
+    again = client.post(LIST, {**stale, "action": "reject_selected"})
+    assert "required" in again.content.decode()  # a rejection asks until it has a reason
+    said = client.post(LIST, {**stale, "action": "reject_selected", "reason": "Full"}, follow=True)
+    assert "does not wait any more" in said.content.decode()
+
+
+def test_who_may_not_decide_is_not_offered_to(client):
+    clerk = User.objects.create(username="clerk", is_staff=True)
+    clerk.user_permissions.set(Permission.objects.filter(codename="change_booking"))
+    clerk.user_permissions.add(Permission.objects.get(codename="view_booking"))
+    client.force_login(clerk)
+    page = client.get(LIST).content.decode()
+    assert "cancel_selected" in page
+    assert "approve_selected" not in page
+
+
 def test_one_date_of_a_series_is_cancelled_from_the_occurrences(client):
     day = WEDNESDAY + timedelta(weeks=1)
     occurrence = Occurrence.objects.get(recurrence_date=day)
@@ -278,8 +313,8 @@ def test_rules_that_make_no_sense_are_said_in_words(client):
         "name_en": "x",
         "name_zh": "x",
         "time_zone": "Mars/Olympus",
-        "closed_dates-TOTAL_FORMS": 0,
-        "closed_dates-INITIAL_FORMS": 0,
+        "special_dates-TOTAL_FORMS": 0,
+        "special_dates-INITIAL_FORMS": 0,
     }
     assert "no IANA time zone" in errors(client.post(url, values))["time_zone"][0]
 

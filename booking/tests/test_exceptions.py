@@ -1,4 +1,5 @@
 import inspect
+from datetime import UTC, datetime
 
 import pytest
 
@@ -24,6 +25,18 @@ PARAMS = {
     "features": ["tv"],
     "building": "Z",
     "weekday": 5,
+    "limit": 3,
+    "period": "week",
+}
+DATA = {
+    "room": "A301",
+    "field": "title",
+    "status": "rejected",
+    "opens_at": datetime(2026, 12, 1, 1, tzinfo=UTC),
+    "dates": [{"date": "2026-12-09", "code": "taken", "text": None}],
+    "date": "2027-03-28",
+    "time": "02:30",
+    "closed_at": datetime(2026, 12, 1, 2, tzinfo=UTC),
 }
 
 
@@ -39,8 +52,7 @@ def test_codes_are_unique_and_data_are_attributes():
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
 @pytest.mark.parametrize("error", ERRORS)
 def test_every_error_speaks_both_languages(error, language):
-    data = {"room": "A301", "field": "title"}
-    made = PolicyViolation(Refusal("past")) if error is PolicyViolation else error(**data)
+    made = PolicyViolation(Refusal("past")) if error is PolicyViolation else error(**DATA)
     assert made.message(language)
     assert "%(" not in made.message(language)
 

@@ -9,13 +9,13 @@ from booking.models import (
     Booking,
     BookingChange,
     Building,
-    ClosedDate,
     Floor,
     Occurrence,
     OpeningHours,
     Policy,
     Room,
     Site,
+    SpecialDate,
 )
 from booking.tests import world
 from booking.tests.world import TOMORROW, at, book, user
@@ -189,7 +189,7 @@ def test_places_and_rules_keep_their_values(table, assignment, constraint):
     assert violated(statement) == constraint
 
 
-@pytest.mark.parametrize("model", [ClosedDate, Building, Floor, OpeningHours])
+@pytest.mark.parametrize("model", [SpecialDate, Building, Floor, OpeningHours])
 def test_a_second_of_the_same_is_refused(model):
     again = model.objects.first()
     again.pk = None

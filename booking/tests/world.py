@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from agentruntime.models import Effect, Run, Thread
 from booking import demo, services
-from booking.models import Booking, Building, Occurrence, Profile, Room, Source, Status
+from booking.models import Booking, Building, Occurrence, Profile, Room, Series, Source, Status
 from booking.selectors import RoomRequest
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -74,6 +74,14 @@ def build() -> None:
         recurrence="FREQ=WEEKLY;BYDAY=WE;COUNT=4",
         idempotency_key="stand-up",
         request_digest="-",
+    )
+    Series.objects.create(
+        booking=series,
+        room=rooms["A302"],
+        zone="Asia/Shanghai",
+        first=WEDNESDAY,
+        start=time(9),
+        minutes=30,
     )
     for day in (WEDNESDAY + timedelta(weeks=week) for week in range(4)):
         slots.append((series, rooms["A302"], at(day, "09:00"), at(day, "09:30"), day))

@@ -1,0 +1,49 @@
+"""What may be read about rooms and bookings, for every door. Synchronous reads; no writes.
+
+The value types of the pure core are re-exported here: other layers import them from this package.
+"""
+
+from booking.attendance import check_in_window
+from booking.policies import Refusal
+from booking.ranking import Alternative, Candidate, RoomRequest
+from booking.selectors.bookings import booking_of, bookings_of, occurrences_of
+from booking.selectors.house import (
+    FeatureEntry,
+    RoomEntry,
+    RoomNow,
+    feature_lexicon,
+    home_zone,
+    room_lexicon,
+    room_now,
+    usual_hours,
+)
+from booking.selectors.requests import due_check_ins, requests_for
+from booking.selectors.searching import SearchResult, free_starts, search
+from booking.selectors.series import SeriesPlan, local_instant, preview_series
+
+__all__ = [
+    "Alternative",
+    "Candidate",
+    "FeatureEntry",
+    "Refusal",
+    "RoomEntry",
+    "RoomNow",
+    "RoomRequest",
+    "SearchResult",
+    "SeriesPlan",
+    "booking_of",
+    "bookings_of",
+    "check_in_window",
+    "due_check_ins",
+    "feature_lexicon",
+    "free_starts",
+    "home_zone",
+    "local_instant",
+    "occurrences_of",
+    "preview_series",
+    "requests_for",
+    "room_lexicon",
+    "room_now",
+    "search",
+    "usual_hours",
+]

@@ -1,0 +1,107 @@
+"""What every change leaves behind: the booking's next version and a row of its history."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError
+from django.db.models import F
+from django.db.models.functions import Now
+
+from booking.exceptions import IdempotencyMismatch, RoomUnavailable
+from booking.models import Booking, BookingChange, Occurrence, Source
+
+REASON_LENGTH = 200
+
+Action = BookingChange.Action
+
+
+def pictures(occurrences: Iterable[Occurrence]) -> list[dict[str, Any]]:
+    return [BookingChange.picture(each) for each in occurrences]
+
+
+def record(
+    booking: Booking,
+    action: Action,
+    *,
+    by: AbstractBaseUser,
+    source: str,
+    before: Any,
+    after: Any,
+    reason: str = "",
+) -> BookingChange:
+    """Raise the booking's version and keep what happened. The booking's row is held."""
+    Booking.objects.filter(pk=booking.pk).update(version=F("version") + 1, updated_at=Now())
+    return BookingChange.objects.create(
+        booking=booking,
+        by_id=by.pk,
+        source=source,
+        action=action,
+        before=before,
+        after=after,
+        reason=one_line(reason),
+    )
+
+
+def record_first(
+    booking: Booking, occurrences: Iterable[Occurrence], *, by: AbstractBaseUser, source: str
+) -> BookingChange:
+    """The first row of a new booking's history."""
+    return BookingChange.objects.create(
+        booking=booking,
+        by_id=by.pk,
+        source=source,
+        action=Action.BOOKED,
+        after=pictures(occurrences),
+    )
+
+
+def record_by_itself(booking: Booking, action: Action, *, before: Any, after: Any) -> BookingChange:
+    """What nobody did. The version stays: the booking's row is not held by whoever finds it out."""
+    return BookingChange.objects.create(
+        booking=booking,
+        by=None,
+        source=Source.SYSTEM,
+        action=action,
+        before=before,
+        after=after,
+    )
+
+
+def one_line(reason: str) -> str:
+    return " ".join(reason.replace("\0", " ").split())[:REASON_LENGTH]
+
+
+def loaded(booking: Booking) -> Booking:
+    """The booking anew, with its occurrences."""
+    return Booking.objects.with_occurrences().get(pk=booking.pk)
+
+
+def made_before(booking: Booking) -> Booking | None:
+    """The booking the same key made, if it was for the same request; else IdempotencyMismatch."""
+    made = Booking.objects.filter(
+        organizer=booking.organizer_id, idempotency_key=booking.idempotency_key
+    ).first()
+    if made is None:
+        return None
+    if made.request_digest != booking.request_digest:
+        raise IdempotencyMismatch(booking=made.pk)
+    return loaded(made)
+
+
+def digest(request: dict[str, Any]) -> str:
+    text = json.dumps(request, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def constraint(error: IntegrityError) -> str:
+    diagnostics = getattr(error.__cause__, "diag", None)
+    return getattr(diagnostics, "constraint_name", None) or ""
+
+
+def translated(error: IntegrityError, *, room: str) -> Exception:
+    """The violation in the domain's words; one that no person can cause stays what it is."""
+    taken = constraint(error) == "occurrence_room_free"
+    return RoomUnavailable(room=room) if taken else error

@@ -1,0 +1,260 @@
+"""Changing the coming dates of a series: this and following, or all of them.
+
+What is over, what runs, what was cancelled and what was moved by itself stays as it is. Where
+earlier dates stay behind, the coming ones become a booking of their own that continues the first:
+one rule then says what one booking is.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, connection, transaction
+
+from booking import recurrence as rules_of_series
+from booking.exceptions import AlreadyOver, BookingNotFound, InvalidBooking
+from booking.intervals import Interval
+from booking.locks import lock_booking, lock_rooms, occurrences_of
+from booking.models import Booking, Occurrence, Series, SeriesException
+from booking.planning import PlannedDate, plan
+from booking.services import placing
+from booking.services.bookings import Scope
+from booking.services.lapses import free_lapsed
+from booking.services.placing import PLACED, Terms, span
+from booking.services.quotas import Use
+from booking.services.records import Action, loaded, pictures, record, record_first, translated
+from booking.services.series import (
+    OnClash,
+    check_limits,
+    check_shape,
+    keep_skipped,
+    read_rule,
+    slots_of,
+    without_clashes,
+    write_new,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What of a series changes; None leaves it as it is."""
+
+    start: time | None
+    minutes: int | None
+    room: str | None
+    recurrence: str | None
+    on_clash: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The coming part of a series: its first date and its occurrences.
+
+    `following`: those that stand where the rule puts them, and change with it; `settled`: those
+    of coming dates that were moved or ended by themselves, and stay.
+    """
+
+    first: date
+    following: list[Occurrence]
+    settled: list[Occurrence]
+
+    @property
+    def closed_dates(self) -> set[date]:
+        return {each.recurrence_date for each in self.settled if each.recurrence_date}
+
+
+def change_series(
+    booking_id: int,
+    *,
+    by: AbstractBaseUser,
+    scope: str,
+    recurrence_date: date | None = None,
+    start: time | None = None,
+    minutes: int | None = None,
+    room: str | None = None,
+    recurrence: str | None = None,
+    on_clash: str = OnClash.REFUSE,
+    now: datetime,
+    version: int | None = None,
+    source: str,
+) -> Booking:
+    """Change the coming dates, or those from `recurrence_date` on; the booking they belong to then.
+
+    Raises BookingNotFound, NotAllowed, VersionConflict, AlreadyOver (nothing to come follows the
+    rule), InvalidBooking (scope, recurrence, ...), and what book_series raises.
+    """
+    check_shape(start=start, minutes=minutes, on_clash=on_clash)
+    if scope not in {Scope.FOLLOWING, Scope.ALL} or (scope == Scope.ALL) != (
+        recurrence_date is None
+    ):
+        raise InvalidBooking(field="scope")
+    wish = Wish(start=start, minutes=minutes, room=room, recurrence=recurrence, on_clash=on_clash)
+    try:
+        with transaction.atomic():
+            booking = lock_booking(booking_id, by=by, source=source, version=version)
+            series = Series.objects.select_related("room").filter(booking=booking).first()
+            if series is None:
+                raise InvalidBooking(field="scope")
+            part = _part(booking, series, recurrence_date, now=now)
+            return _change(booking, series, part, wish, by=by, now=now, source=source)
+    except IntegrityError as error:
+        raise translated(error, room=room or "") from error.__cause__
+
+
+def _part(booking: Booking, series: Series, since: date | None, *, now: datetime) -> Part:
+    everything = occurrences_of(booking, None)
+    if since is not None and all(each.recurrence_date != since for each in everything):
+        raise BookingNotFound(booking=booking.pk)
+    coming = [
+        each
+        for each in everything
+        if each.starts_at > now
+        and each.recurrence_date
+        and each.recurrence_date >= (since or date.min)
+    ]
+    following = [each for each in coming if each.blocks(now) and _stands_by_rule(each, series)]
+    if not following:
+        raise AlreadyOver(booking=booking.pk)
+    first = min(each.recurrence_date for each in coming if each.recurrence_date)
+    settled = [
+        each
+        for each in everything
+        if each not in following and each.recurrence_date and each.recurrence_date >= first
+    ]
+    return Part(first=first, following=following, settled=settled)
+
+
+def _stands_by_rule(occurrence: Occurrence, series: Series) -> bool:
+    day = occurrence.recurrence_date
+    if day is None or occurrence.room_id != series.room_id:
+        return False
+    slot = rules_of_series.slot(ZoneInfo(series.zone), day, series.start, series.minutes)
+    return slot.during == span(occurrence)
+
+
+def _change(
+    booking: Booking,
+    series: Series,
+    part: Part,
+    wish: Wish,
+    *,
+    by: AbstractBaseUser,
+    now: datetime,
+    source: str,
+) -> Booking:
+    place = lock_rooms(series.room.code, wish.room or series.room.code)
+    terms = placing.terms_of(place, person=by, headcount=booking.headcount, now=now)
+    changed, rule, days = _changed(booking, series, part, wish, terms)
+    before = pictures(part.following)
+    used = [Use.of(each) for each in part.following]
+    slots = slots_of(changed, [day for day in days if day not in part.closed_dates], terms)
+    moving = [each.pk for each in part.following]
+    planned = plan(slots, room=place.pk, rules=terms.rules, ignore=moving, now=now)
+    kept = without_clashes(planned, wish.on_clash)
+    target = _split(booking, series, part, source=source, by=by)
+    _keep_rule(target, changed, rule)
+    keep_skipped(target, planned)
+    written = _write(target, part.following, kept, terms, now=now)
+    was = used if series.room.policy_id == place.policy_id else []
+    check_limits(target, terms, written, before=was, now=now)
+    if target.pk == booking.pk:
+        record(target, Action.MOVED, by=by, source=source, before=before, after=pictures(written))
+    else:
+        record(booking, Action.SPLIT, by=by, source=source, before=before, after=[])
+        record_first(target, written, by=by, source=source)
+    return loaded(target)
+
+
+def _changed(
+    booking: Booking, series: Series, part: Part, wish: Wish, terms: Terms
+) -> tuple[Series, str, list[date]]:
+    """The series of the coming part as wished, its rule, and the dates it may have."""
+    if wish.recurrence is None:
+        rule = rules_of_series.going_on_from(booking.recurrence, series.first, part.first)
+        days = rules_of_series.dates(rule, part.first)
+    else:
+        rule, days = read_rule(wish.recurrence, part.first, terms)
+    skipped = set(booking.exceptions.values_list("date", flat=True))
+    changed = Series(
+        room=terms.place,
+        zone=terms.rules.zone.key,
+        first=days[0],
+        start=wish.start or series.start,
+        minutes=wish.minutes or series.minutes,
+    )
+    return changed, rule, [day for day in days if day not in skipped]
+
+
+def _split(
+    booking: Booking, series: Series, part: Part, *, source: str, by: AbstractBaseUser
+) -> Booking:
+    """The booking that has the coming part: this one, or a new one where earlier dates stay."""
+    if not booking.occurrences.filter(recurrence_date__lt=part.first).exists():
+        booking.exceptions.filter(date__lt=part.first).delete()
+        return booking
+    following = Booking.objects.create(
+        organizer_id=booking.organizer_id,
+        title=booking.title,
+        visibility=booking.visibility,
+        headcount=booking.headcount,
+        source=booking.source,
+        effect=booking.effect,
+        continues=booking,
+        idempotency_key=f"continues-{booking.pk}-{booking.version}",
+        request_digest="-",
+    )
+    moved = [each.pk for each in (*part.following, *part.settled)]
+    Occurrence.objects.filter(pk__in=moved).update(booking=following)
+    SeriesException.objects.filter(booking=booking, date__gte=part.first).update(booking=following)
+    ended = rules_of_series.ended_before(booking.recurrence, series.first, part.first)
+    Booking.objects.filter(pk=booking.pk).update(recurrence=ended)
+    return following
+
+
+def _keep_rule(target: Booking, changed: Series, rule: str) -> None:
+    target.recurrence = rule
+    target.save(update_fields=["recurrence"])
+    changed.booking = target
+    Series.objects.filter(booking=target).delete()
+    changed.save(force_insert=True)
+
+
+def _write(
+    target: Booking,
+    following: Collection[Occurrence],
+    kept: Collection[PlannedDate],
+    terms: Terms,
+    *,
+    now: datetime,
+) -> list[Occurrence]:
+    """Move what there is, insert what is new, drop what the rule no longer gives."""
+    new = {each.date: each for each in kept}
+    stays = [
+        (each, new.pop(each.recurrence_date))
+        for each in following
+        if each.recurrence_date is not None and each.recurrence_date in new
+    ]
+    moved = [each for each, _planned in stays]
+    dropped = [each.pk for each in following if each not in moved]
+    Occurrence.objects.filter(pk__in=dropped).delete()
+    _free_lapsed(kept, terms, now=now)
+    with connection.cursor() as cursor:  # they may pass through each other's old slots
+        cursor.execute("SET CONSTRAINTS occurrence_room_free DEFERRED")
+    for each, planned in stays:
+        each.booking, each.is_shifted = target, planned.is_shifted
+        during = Interval(planned.starts_at, planned.ends_at)
+        placing.place(each, terms, during, now=now, is_series=True)
+    Occurrence.objects.bulk_update(moved, [*PLACED, "is_shifted", "booking"])
+    inserted = write_new(target, new.values(), terms, now=now)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS occurrence_room_free IMMEDIATE")
+    written = Occurrence.objects.filter(pk__in=[each.pk for each in (*moved, *inserted)])
+    return list(written.select_related("room").order_by("during"))
+
+
+def _free_lapsed(kept: Collection[PlannedDate], terms: Terms, *, now: datetime) -> None:
+    spans = sorted((each.starts_at, each.ends_at) for each in kept)
+    whole = Interval(spans[0][0], spans[-1][1])
+    free_lapsed(terms.place, terms.rules.blocked(whole), now=now)
