@@ -79,13 +79,18 @@ async def accept(
                 lease=lease,
             )
             if accepted.expected and accepted.message_id is not None:
+                claim = accepted.claim
+                if claims and claim is None:
+                    claim = await store.claim(
+                        pool, thread=message.thread, worker=worker, lease=lease
+                    )
                 return Receipt(
                     thread=accepted.thread,
                     message_id=accepted.message_id,
                     classification=classification,
                     action=decision.action,
                     repeated=False,
-                    claim=accepted.claim,
+                    claim=claim,
                 )
             seen, fresh = accepted.thread, True
         known = await _known(pool, message, seen)
@@ -120,8 +125,10 @@ async def _known(pool: Pool, message: NewMessage, seen: ThreadView) -> Receipt |
     if message.client_id is None:
         return None
     row = await store.stored_message(pool, thread=message.thread, client_id=message.client_id)
-    if row is None or row["status"] == "refused":
+    if row is None:
         return None
+    if row["rule"] == "stale_answer":
+        raise StaleAnswer
     return Receipt(
         thread=seen,
         message_id=row["id"],

@@ -13,7 +13,8 @@ MESSAGE = "m.id, m.role, m.kind, m.text, m.data, m.interrupt_id, m.client_id, m.
 
 # Locks the row without blocking fenced writes, so that messages of a thread are stored in the
 # order of their ids; stores and claims only when the thread is as the decision took it to be.
-# A claim comes with the head's checkpoint: it is at least as old as the turn that was expected.
+# A claim comes with the head's checkpoint: it is at least as old as the turn that was expected. Where
+# older words wait (a run gave them back, and may have acted on them), CLAIM says how far to read.
 ACCEPT = f"""
 with t as (
     select {THREAD}, t.unread,
@@ -32,11 +33,13 @@ with t as (
     update agentruntime_thread as x
     set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running', unread = 0,
         lease_until = clock_timestamp() + %(lease)s
-    from t, stored where x.id = t.id and %(claim)s and t.lease_owner is null
+    from t, stored
+    where x.id = t.id and %(claim)s and t.lease_owner is null and t.unread = 0
     returning x.run_version
 ), left_unread as (
     update agentruntime_thread as x set unread = x.unread + 1
-    from t, stored where x.id = t.id and not (%(claim)s and t.lease_owner is null)
+    from t, stored
+    where x.id = t.id and not (%(claim)s and t.lease_owner is null and t.unread = 0)
 ), run as (
     insert into agentruntime_run (id, thread_id, version, kind, worker, turn, base, newest)
     select %(run)s, t.id, claimed.run_version,
@@ -71,12 +74,12 @@ select id, status, classification, rule, created_at from agentruntime_message
 where thread_id = %(thread)s and client_id = %(client_id)s
 """
 
+# Without the client's id: sent again, it is decided on anew.
 REFUSE = """
 insert into agentruntime_message
-    (thread_id, role, status, client_id, kind, text, data, interrupt_id, classification, rule)
-values (%(thread)s, 'user', 'refused', %(client_id)s, %(kind)s, %(text)s, %(data)s,
-    %(interrupt_id)s, %(classification)s, %(rule)s)
-on conflict (thread_id, client_id) where client_id is not null do nothing
+    (thread_id, role, status, kind, text, data, interrupt_id, classification, rule)
+values (%(thread)s, 'user', 'refused', %(kind)s, %(text)s, %(data)s, %(interrupt_id)s,
+    %(classification)s, %(rule)s)
 """
 
 # A lease is free when nobody holds it, when its time is over, or when its worker has no session

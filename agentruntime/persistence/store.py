@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from json import dumps
 from typing import Any
 
-from psycopg import AsyncConnection
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
@@ -61,7 +60,8 @@ async def accept(
 ) -> Accepted:
     """Store a message if the thread is still as `seen`; with `claim_for` a worker, claim it too.
 
-    A claim comes with the unread messages and the head's checkpoint row. Raises ThreadNotFound.
+    A claim comes with the message and the head's checkpoint row; where older messages wait, there
+    is none, and `claim` takes the thread with them. Raises ThreadNotFound.
     """
     run = uuid7()
     names = {
@@ -93,7 +93,7 @@ async def accept(
                     thread=thread.id, version=row["claimed_version"], worker=claim_for, run=run
                 ),
                 thread=thread,
-                pending=await _unread(conn, message, row),
+                pending=[_said(message, row)],
                 head=row if row["checkpoint_id"] else None,
                 kind="start" if thread.interrupt is None else "resume",
             )
@@ -106,25 +106,18 @@ async def accept(
     )
 
 
-async def _unread(
-    conn: AsyncConnection[DictRow], message: NewMessage, row: DictRow
-) -> list[MessageView]:
-    """The unread messages of a thread just claimed: read only if there are others."""
-    if row["unread"]:
-        found = await conn.execute(sql.PENDING, {"thread": message.thread, "newest": None})
-        return [_message_view(each) for each in await found.fetchall()]
-    return [
-        MessageView(
-            id=row["message_id"],
-            role="user",
-            kind=message.kind,
-            text=message.text,
-            data=dict(message.data),
-            interrupt_id=message.interrupt_id,
-            client_id=message.client_id,
-            created_at=row["message_at"],
-        )
-    ]
+def _said(message: NewMessage, row: DictRow) -> MessageView:
+    """The message just stored, as it will be read."""
+    return MessageView(
+        id=row["message_id"],
+        role="user",
+        kind=message.kind,
+        text=message.text,
+        data=dict(message.data),
+        interrupt_id=message.interrupt_id,
+        client_id=message.client_id,
+        created_at=row["message_at"],
+    )
 
 
 async def stored_message(pool: Pool, *, thread: str, client_id: str) -> DictRow | None:
@@ -141,7 +134,6 @@ async def refuse(pool: Pool, message: NewMessage, *, classification: str, rule: 
             sql.REFUSE,
             {
                 "thread": message.thread,
-                "client_id": message.client_id,
                 "kind": message.kind,
                 "text": message.text,
                 "data": Jsonb(dict(message.data)),

@@ -171,7 +171,7 @@ async def store_message(pool, message, *, seen=None, claim_for=None, lease=LEASE
 async def claim_by_speaking(pool, thread, *, worker="w1", lease=LEASE):
     """Say something on an idle thread and claim it for a worker: the claim."""
     accepted = await store_message(pool, message_to(thread), claim_for=worker, lease=lease)
-    return accepted.claim
+    return accepted.claim or await store.claim(pool, thread=thread, worker=worker, lease=lease)
 
 
 def turn_of(claim, **changes):

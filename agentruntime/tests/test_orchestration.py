@@ -466,3 +466,47 @@ async def test_a_turn_that_has_acted_is_ended_as_it_was_whatever_was_said_since(
     assert committed.pending
     last = await store.claim(pool, thread=thread, worker="w1", lease=LEASE)
     assert [message.text for message in last.pending] == ["no, ten"]
+
+
+async def test_what_was_refused_beside_a_run_is_taken_when_it_is_sent_again(talk, stage_at):
+    stage = stage_at("search")
+    await talk.say("a room")
+    await stage.came.get()
+    with pytest.raises(InboxFull):
+        await talk.say("a hall", client_id="r1", strategy="reject")
+    stage.gate.set()
+    await talk.settled(1)
+
+    await talk.say("P04", client_id="r1", strategy="reject")
+
+    assert (await talk.settled(2)).summary["slots"]["room"] == "P04"
+
+
+async def test_words_after_a_run_that_acted_and_was_given_back_are_the_next_turn(
+    talk, pool, person
+):
+    """By the door of whoever speaks next: it reads no further than the run that acted did."""
+    claim = await claim_by_speaking(pool, talk.id)
+    await in_db_thread(
+        lambda: Effect.objects.create(
+            thread_id=talk.id,
+            run_id=claim.lease.run,
+            run_version=claim.lease.version,
+            name="book",
+            task="t",
+            intent="i",
+            checkpoint="",
+            message_id=claim.pending[-1].id,
+        )
+    )
+    talk.host.draining = True
+    await store.release(pool, claim.lease, status="superseded")
+    talk.host.draining = False
+
+    await talk.say("no, ten")
+
+    await talk.settled(2)
+    turns = await in_db_thread(
+        lambda: list(Message.objects.filter(role="user").order_by("id").values_list("text", "turn"))
+    )
+    assert turns == [("a room", 1), ("no, ten", 2)]

@@ -63,13 +63,11 @@ async def test_a_message_on_an_idle_thread_is_stored_pending_beside_no_run(pool,
 
 
 async def test_an_accept_that_claims_brings_all_a_run_needs(pool, thread):
-    await store_message(pool, message_to(thread, "first"))
-
-    accepted = await store_message(pool, message_to(thread, "second"), claim_for="w1")
+    accepted = await store_message(pool, message_to(thread, "first"), claim_for="w1")
 
     claimed = accepted.claim
     assert (claimed.lease.version, claimed.lease.worker, claimed.kind) == (1, "w1", "start")
-    assert [message.text for message in claimed.pending] == ["first", "second"]
+    assert [message.text for message in claimed.pending] == ["first"]
     view = await view_of(pool, thread)
     assert (view.status, view.run_version, view.lease_owner) == ("running", 1, "w1")
     run = await in_db_thread(Run.objects.get)
@@ -146,12 +144,12 @@ async def test_a_message_to_a_thread_that_is_gone_is_not_stored(pool, thread):
 
 async def test_a_refused_message_is_kept_and_never_read(pool, thread):
     message = message_to(thread)
-    for _ in range(2):
-        await store.refuse(pool, message, classification="", rule="already_answered")
+    await store.refuse(pool, message, classification="", rule="rejected_while_running")
 
     stored = await in_db_thread(Message.objects.get)
-    assert (stored.status, stored.rule) == ("refused", "already_answered")
+    assert (stored.status, stored.rule) == ("refused", "rejected_while_running")
     assert await claim(pool, thread) is None
+    assert (await store_message(pool, message)).message_id != stored.pk
 
 
 async def test_a_closed_pool_is_storage_that_is_unavailable(person, pool, thread):
@@ -515,7 +513,8 @@ async def test_what_a_turn_leaves_unread_is_read_by_the_next_claim(pool, thread)
 
     assert (committed.turn, committed.said, committed.pending) == (1, [], True)
     accepted = await store_message(pool, message_to(thread, "second"), claim_for="w1")
-    assert [message.text for message in accepted.claim.pending] == ["a room", "second"]
+    assert accepted.claim is None
+    assert [each.text for each in (await claim(pool, thread)).pending] == ["a room", "second"]
 
 
 async def test_a_given_back_message_is_read_together_with_the_next(pool, thread):
@@ -524,7 +523,8 @@ async def test_a_given_back_message_is_read_together_with_the_next(pool, thread)
 
     accepted = await store_message(pool, message_to(thread, "second"), claim_for="w1")
 
-    assert [message.text for message in accepted.claim.pending] == ["a room", "second"]
+    assert accepted.claim is None
+    assert [each.text for each in (await claim(pool, thread)).pending] == ["a room", "second"]
 
 
 # --- snapshot

@@ -1,6 +1,7 @@
 """Somebody in front of the portal: what they do and what they see, in either language."""
 
 import json
+import os
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ WORDS = {
         "cancel": "cancel it",
         "cancelled": "Cancelled",
         "stopped": "Stopped, as you asked. Nothing was booked.",
+        "asides": ["What have I booked?", "Show me my bookings"],
         "yes": "Yes",
         "switch": "Switch to English",
     },
@@ -27,6 +29,7 @@ WORDS = {
         "cancel": "取消刚才的预订",
         "cancelled": "已取消",
         "stopped": "已按您的要求停止，没有产生任何预订。",
+        "asides": ["我订了哪些会议室？", "看看我的预订"],
         "yes": "确认",
         "switch": "切换到中文",
     },
@@ -169,6 +172,11 @@ class Person:
         """What the transcript says, without times of day."""
         page = page or self.page
         return page.locator(".message .bubble").all_inner_texts()
+
+    def picture(self, name: str) -> None:
+        """Keep a picture of the page to look at, if PICTURES names a folder."""
+        if folder := os.environ.get("PICTURES"):
+            self.page.screenshot(path=f"{folder}/{name}.png")
 
     def serious_faults(self) -> list[Any]:
         """What axe finds serious or critical on the page as it is."""

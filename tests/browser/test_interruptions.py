@@ -291,3 +291,50 @@ def test_a_new_conversation_leaves_the_old_one_in_the_list(open_browser, site):
     person.page.get_by_role("link", name="Assistant").click()
     person.question("clarify")
     assert person.page.url == old
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("zh", 390)])
+def test_what_waits_is_counted_and_may_be_taken_back_in_any_tab(
+    open_browser, site, language, width
+):
+    person, at = open_browser(language=language, width=width).sign_in("hanmei"), site.free_slot()
+    person.to_length_question(at)
+    other = person.new_tab()
+    with site.held("booking_room"):
+        person.say(person.words["length"])
+        person.sees_work()
+        for words in person.words["asides"]:
+            person.say(words)
+        expect(person.page.locator("[data-part=queue]")).to_contain_text("2")
+        other.goto(person.page.url)
+        person.connected(other)
+        expect(other.locator("[data-part=queue]")).to_contain_text("2")
+        person.picture(f"queue-{language}-{width}")
+        other.locator(".message.user .link").first.click()
+        for page in (person.page, other):
+            expect(page.locator("[data-part=queue]")).to_contain_text("1")
+            expect(page.locator(".message.user", has_text=person.words["asides"][0])).to_have_count(
+                0
+            )
+        assert person.serious_faults() == []
+    person.question("select_room")
+    expect(person.page.locator("[data-part=queue]")).to_be_hidden()
+    assert person.log().count(person.words["asides"][1]) == 1
+    person.page.reload()
+    person.question("select_room")
+    assert person.words["asides"][0] not in person.log()
+
+
+def test_a_run_is_stopped_from_a_tab_that_was_opened_in_its_middle(open_browser, site):
+    person, at = open_browser().sign_in(), site.free_slot()
+    person.to_length_question(at)
+    with site.held("booking_room"):
+        person.say(person.words["length"])
+        person.sees_work()
+        first, person.page = person.page, person.new_tab()
+        person.page.goto(first.url)
+        person.connected()
+        person.sees_work()
+        person.stops()
+        expect(first.locator("[data-part=working]")).to_be_hidden()
+    assert site.bookings_at(at) == []
