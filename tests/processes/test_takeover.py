@@ -7,9 +7,8 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from tests.processes.conftest import until
-from tests.processes.several.together import described, is_over, move, news, reply
-from tests.processes.test_power_cuts import request_of
+from tests.processes.pages import assert_booked_once, request_of, to_question, until
+from tests.processes.servers import described
 
 LEASE_SECONDS = 12.0
 SHORT_LEASE_SECONDS = 4.0
@@ -50,14 +49,10 @@ def held_run(together, owner, *, question=None, lock=HELD):
     """
     at = owner.free_slot()
     page = together.page(owner)
-    asked = None
-    if question:
-        page.say(request_of(at))
-        while (asked := news(page))["kind"] != question:
-            reply(page, asked)
+    asked = to_question(page, at, question) if question else None
     lock_held = ExitStack()
     lock_held.enter_context(owner.hold(lock))
-    reply(page, asked) if asked else page.say(request_of(at))
+    page.reply(asked) if asked else page.say(request_of(at))
     page.until("accepted")
     owner.await_blocked()
     return lock_held, page, at
@@ -75,18 +70,10 @@ def seconds_to_takeover(together, owner, page, limit=20.0):
         return time.monotonic() - began
 
 
-def finish_elsewhere(together, page, other, at):
+def finish_elsewhere(page, other, at):
     """The person, reconnected to the other process, books what they wanted: one room, once."""
-    welcome = move(page, other)
-    question = None if is_over(welcome) else news(page)
-    while question is not None:
-        reply(page, question)
-        question = news(page)
-    page.send("sync")
-    assert is_over(page.until("welcome"))
-    assert len(other.bookings_at(at)) == 1
-    effects = "select count(*) from agentruntime_effect where thread_id = %s"
-    assert together.rows(effects, page.id) == [(1,)]
+    page.finish(page.move(other))
+    assert_booked_once(page, at)
 
 
 def test_takeover_with_the_hint_takes_less_than_a_second(together, pair, figure):
@@ -96,7 +83,7 @@ def test_takeover_with_the_hint_takes_less_than_a_second(together, pair, figure)
         held, page, at = held_run(together, owner)
         with held:
             took.append(seconds_to_takeover(together, owner, page))
-        finish_elsewhere(together, page, other, at)
+        finish_elsewhere(page, other, at)
         owner.start()
         owner.ready()
         kinds = "select kind, status from agentruntime_run where thread_id = %s order by version"
@@ -117,7 +104,7 @@ def test_takeover_while_a_statement_of_the_dead_is_in_flight(together, pair, fig
     held, page, at = held_run(together, owner, question="confirm", lock=lock)
     with held:
         took = seconds_to_takeover(together, owner, page)
-    finish_elsewhere(together, page, other, at)
+    finish_elsewhere(page, other, at)
     owner.start()
     owner.ready()
 
@@ -131,7 +118,7 @@ def test_takeover_without_the_hint_waits_for_the_lease(together, short_lived, fi
     name = f"roomwise:{owner.worker}"
     with held, psycopg.connect(together.conninfo, application_name=name):
         took = seconds_to_takeover(together, owner, page)
-    finish_elsewhere(together, page, other, at)
+    finish_elsewhere(page, other, at)
 
     at_most = LEASE_SECONDS - SHORT_LEASE_SECONDS + took
     figure(
