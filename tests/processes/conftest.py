@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes.failpoints import Failpoints
 from tests.processes.servers import Node, Together
 from tests.processes.services import Redis
 
@@ -31,6 +32,12 @@ def together(_database) -> Iterator[Together]:
     """The database, with no process up but those a module starts; they end with it."""
     yield _database
     _database.end()
+
+
+@pytest.fixture(scope="module")
+def points(tmp_path_factory) -> Failpoints:
+    """For servers that are started with `failpoints.INSTALL` and `points.env`."""
+    return Failpoints(tmp_path_factory.mktemp("failpoints"))
 
 
 @pytest.fixture(scope="module")

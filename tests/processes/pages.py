@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SECONDS = 20.0
 QUESTIONS = ["clarify", "select_room", "confirm"]
+MOST_QUESTIONS = 6
 
 
 def until(condition, seconds=SECONDS):
@@ -117,18 +118,28 @@ class Page:
 
         welcome: what it was just shown; else the next question is waited for.
         """
-        question = None if welcome and is_over(welcome) else self.news()
-        while question is not None:
+        self.agree(None if welcome and is_over(welcome) else self.news())
+
+    def agree(self, question: dict | None) -> None:
+        """Answer this question and those that follow, until nothing is asked any more."""
+        for _ in range(MOST_QUESTIONS):
+            if question is None:
+                return
             self.reply(question)
             question = self.news()
+        raise AssertionError(f"asked again and again: {question}")
 
     def picture(self) -> dict:
-        """The whole thread as the process shows it now."""
+        """The whole thread as the process shows it now; `question` is the open one or None."""
         self.send("sync")
         self.send("ping")  # answered after it: older pictures may still be on their way to us
-        while (frame := self.until("welcome", "pong"))["type"] == "welcome":
-            welcome = frame
-        return welcome
+        picture: dict = {}
+        while (frame := self.until("welcome", "interrupt", "pong"))["type"] != "pong":
+            if frame["type"] == "welcome":
+                picture = {**frame, "question": None}
+            else:
+                picture["question"] = frame
+        return picture
 
     def closed_with(self) -> int:
         """The code the server closes the socket with, whatever it says before."""

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from http.cookiejar import CookieJar
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 
 from booking.demo import PASSWORD
 from tests.browser.site import ROOT, START_SECONDS, Site
@@ -240,11 +240,14 @@ class Together:
         return started
 
     def end(self) -> None:
-        """End whatever still runs."""
+        """End whatever still runs; the rooms are free again."""
         self.close_pages()
         for node in self.nodes:
             node.end()
         self.nodes.clear()
+        with psycopg.connect(self.conninfo) as connection:
+            connection.execute("truncate booking_booking cascade")
+        self.slots = itertools.count()
 
     def close_pages(self) -> None:
         for page in self._pages:
@@ -269,7 +272,24 @@ class Together:
         ((owner,),) = self.rows("select lease_owner from agentruntime_thread where id = %s", thread)
         return owner
 
+    def contents(self) -> dict[str, list[tuple[str]]]:
+        """Every row of every table, as text."""
+        named = self.rows(
+            "select table_name from information_schema.tables"
+            " where table_schema = 'public' and table_type = 'BASE TABLE'"
+        )
+        read = sql.SQL("select t::text from {} as t order by 1")
+        return {
+            name: self.rows(read.format(sql.Identifier(name)))
+            for (name,) in named
+            if name != "django_session"  # signing in is no part of a run
+        }
 
-def described(values: list[float]) -> str:
-    each = " ".join(f"{value:.2f}" for value in values)
-    return f"median {statistics.median(values):.2f} s ({each})"
+
+def difference(before: dict, after: dict) -> dict[str, tuple[int, int]]:
+    """`{table: (rows gone, rows new)}`, of the tables that differ."""
+    return {
+        name: (len(set(rows) - set(after[name])), len(set(after[name]) - set(rows)))
+        for name, rows in before.items()
+        if rows != after[name]
+    }

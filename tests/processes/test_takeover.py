@@ -44,11 +44,6 @@ where thread_id = %s and kind = 'recovery' and attempt = 2
 
 
 @pytest.fixture(scope="module")
-def points(tmp_path_factory):
-    return failpoints.Failpoints(tmp_path_factory.mktemp("failpoints"))
-
-
-@pytest.fixture(scope="module")
 def _nodes(together, points):
     return together.start(2, failpoints.INSTALL, **points.env)
 

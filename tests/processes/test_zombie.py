@@ -3,9 +3,9 @@
 import time
 
 import pytest
-from psycopg import sql
 
 from tests.processes.pages import request_of, until
+from tests.processes.servers import difference
 
 LEASE_SECONDS = 3.0
 AWAKE_SECONDS = 2.0  # twice a beat, many times what the rest of the run takes
@@ -54,29 +54,6 @@ def doomed(together, heir):
         node.end()
 
 
-def contents(together):
-    """Every row of every table, as text."""
-    named = together.rows(
-        "select table_name from information_schema.tables"
-        " where table_schema = 'public' and table_type = 'BASE TABLE'"
-    )
-    read = sql.SQL("select t::text from {} as t order by 1")
-    return {
-        name: together.rows(read.format(sql.Identifier(name)))
-        for (name,) in named
-        if name != "django_session"  # signing in is no part of a run
-    }
-
-
-def difference(before, after):
-    """`{table: (rows gone, rows new)}`, of the tables that differ."""
-    return {
-        name: (len(set(rows) - set(after[name])), len(set(after[name]) - set(rows)))
-        for name, rows in before.items()
-        if rows != after[name]
-    }
-
-
 def outlive(together, owner, heir, at):
     """Stop `owner` in the middle of a run, let `heir` finish the talk: the seconds to the takeover."""
     page = together.page(owner)
@@ -98,12 +75,12 @@ def outlive(together, owner, heir, at):
 def what_the_zombie_changes(together, owner, heir):
     """The difference that waking it makes to all tables, and the seconds to the takeover."""
     took = outlive(together, owner, heir, heir.free_slot())
-    before = contents(together)
+    before = together.contents()
     assert before["agentruntime_run"]
     owner.go_on()
     until(owner._is_ready)
     time.sleep(AWAKE_SECONDS)
-    return difference(before, contents(together)), sum(map(len, before.values())), took
+    return difference(before, together.contents()), sum(map(len, before.values())), took
 
 
 @pytest.mark.parametrize("change", ["", DEAF], ids=["as it is", "never told that it lost"])
