@@ -1,70 +1,24 @@
-"""kill -9 of the server at every step of a booking: the conversation goes on, one room is booked."""
+"""kill -9 of the server at every step of a booking: the thread goes on, one room is booked."""
 
 import signal
 import time
 
 import pytest
 
-QUESTIONS = ["clarify", "select_room", "confirm"]
-
-
-def request_of(at):
-    return f"Book a room on {at:%Y-%m-%d} at {at:%H:%M} for 4 people"
-
-
-class Conversation:
-    """The happy path, a step at a time: what is said to each question, until the room is booked."""
-
-    def __init__(self, page, at):
-        self.page = page
-        self.at = at
-        self.question = None
-
-    def begin(self, **data):
-        self.page.say(request_of(self.at), **data)
-
-    def reply(self, **data):
-        """Give the answer the open question asks for."""
-        question = self.question
-        if question["kind"] == "clarify":
-            self.page.say("one hour", **data)
-        elif question["kind"] == "select_room":
-            room = question["data"]["candidates"][0]["room"]
-            self.page.answer(question, {"room": room}, **data)
-        else:
-            self.page.answer(question, {"approved": True}, **data)
-
-    def listen(self):
-        """The next question, or None once it is booked."""
-        frame = self.page.until("interrupt", "complete")
-        self.question = frame if frame["type"] == "interrupt" else None
-        return self.question
-
-    def to(self, kind):
-        """Talk until the agent asks a question of that kind."""
-        self.begin()
-        while self.listen()["kind"] != kind:
-            self.reply()
-        return self.question
-
-    def finish(self):
-        while self.question is not None:
-            self.reply()
-            self.listen()
-
-    def is_booked_once(self):
-        booked = self.page.server.bookings_at(self.at)
-        effects = self.page.server.rows(
-            "select count(*) from agentruntime_effect where thread_id = %s", self.page.id
-        )
-        return len(booked) == 1 and effects == [(1,)]
+from tests.processes.pages import (
+    QUESTIONS,
+    assert_booked_once,
+    assert_told_in_order,
+    request_of,
+    to_question,
+    until,
+)
 
 
 @pytest.fixture
-def talk(page, at):
-    talk = Conversation(page, at)
+def page(page):
     page.open()
-    return talk
+    return page
 
 
 def same_question(frame):
@@ -72,156 +26,152 @@ def same_question(frame):
     return {key: value for key, value in frame.items() if key not in {"run", "seq"}}
 
 
-def power_cut(talk):
-    """Kill the server, start it again, come back with the conversation's id: the welcome."""
-    talk.page.server.kill()
-    talk.page.close()
-    talk.page.server.start()
-    return talk.page.open()
+def start(server):
+    server.start()
+    server.ready()
 
 
-def test_before_anything_is_said(talk):
-    welcome = power_cut(talk)
+def power_cut(page):
+    """Kill the server, start it again, come back with the thread's id: the welcome."""
+    page.server.kill()
+    page.close()
+    start(page.server)
+    return page.open()
+
+
+def test_before_anything_is_said(page, at):
+    welcome = power_cut(page)
 
     assert (welcome["status"], welcome["transcript"]) == ("idle", [])
-    talk.begin()
-    talk.listen()
-    talk.finish()
-    assert talk.is_booked_once()
+    page.say(request_of(at))
+    page.finish()
+    assert_booked_once(page, at)
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
-def test_while_a_question_waits(talk, kind):
-    before = talk.to(kind)
+def test_while_a_question_waits(page, at, kind):
+    before = to_question(page, at, kind)
 
-    welcome = power_cut(talk)
+    welcome = power_cut(page)
 
     assert welcome["status"] == "waiting"
-    assert same_question(talk.listen()) == same_question(before)
-    talk.finish()
-    assert talk.is_booked_once()
-    assert_told_in_order(talk)
+    question = page.until("interrupt")
+    assert same_question(question) == same_question(before)
+    page.reply(question)
+    page.finish()
+    assert_booked_once(page, at)
+    assert_told_in_order(page)
 
 
-def test_after_it_is_booked(talk):
-    talk.to("confirm")
-    talk.finish()
+def test_after_it_is_booked(page, at):
+    page.reply(to_question(page, at, "confirm"))
+    page.finish()
 
-    welcome = power_cut(talk)
+    welcome = power_cut(page)
 
     assert welcome["transcript"][-1]["kind"] == "complete"
-    talk.page.say("show my bookings")
-    assert talk.page.until("complete")["message"]
-    assert talk.is_booked_once()
+    page.say("show my bookings")
+    assert page.until("complete")["message"]
+    assert_booked_once(page, at)
 
 
 @pytest.mark.parametrize("step", ["begin", *QUESTIONS])
-def test_while_a_run_works(talk, step):
-    server = talk.page.server
-    if step != "begin":
-        talk.to(step)
+def test_while_a_run_works(page, at, step):
+    server = page.server
+    question = None if step == "begin" else to_question(page, at, step)
     with server.hold("lock table booking_occurrence in access exclusive mode"):
-        talk.begin() if step == "begin" else talk.reply()
-        talk.page.until("accepted")
+        page.reply(question) if question else page.say(request_of(at))
+        page.until("accepted")
         server.await_blocked()
         server.kill()
-    talk.page.close()
-    server.start()
 
-    welcome = talk.page.open()
+    welcome = page.move(restarted(server))
 
     assert welcome["transcript"][-1]["role"] == "user" or welcome["status"] != "running"
-    follow_to_the_end(talk, welcome)
-    assert talk.is_booked_once()
-    assert_told_in_order(talk)
+    page.finish(welcome)
+    assert_booked_once(page, at)
+    assert_told_in_order(page)
 
 
-def test_inside_the_booking_itself(talk):
+def restarted(server):
+    start(server)
+    return server
+
+
+def test_inside_the_booking_itself(page, at):
     """The transaction that books waits for the room's row: it is lost whole, and done again."""
-    server = talk.page.server
-    talk.to("confirm")
+    server = page.server
+    question = to_question(page, at, "confirm")
     with server.hold("select 1 from booking_room for update"):
-        talk.reply()
-        talk.page.until("accepted")
+        page.reply(question)
+        page.until("accepted")
         server.await_blocked()
         server.kill()
-        assert server.bookings_at(talk.at) == []
-    talk.page.close()
-    server.start()
+        assert server.bookings_at(at) == []
 
-    follow_to_the_end(talk, talk.page.open())
+    page.finish(page.move(restarted(server)))
 
-    assert talk.is_booked_once()
+    assert_booked_once(page, at)
 
 
-def test_between_the_booking_and_the_end_of_its_turn(talk):
+def test_between_the_booking_and_the_end_of_its_turn(page, at):
     """The room is booked, the turn is not committed: the run is done again and books no second."""
-    server = talk.page.server
-    talk.to("confirm")
+    server = page.server
+    question = to_question(page, at, "confirm")
     with server.hold("lock table checkpoints in exclusive mode"):
-        talk.reply()
+        page.reply(question)
         server.await_blocked()
-        booked = server.bookings_at(talk.at)
+        booked = server.bookings_at(at)
         server.kill()
         assert len(booked) == 1
-        server.start()
-        talk.page.close()
-        welcome = talk.page.open()
+        welcome = page.move(restarted(server))
         assert welcome["status"] == "running"
 
-    follow_to_the_end(talk, welcome)
+    page.finish(welcome)
 
-    assert server.bookings_at(talk.at) == booked
-    assert talk.is_booked_once()
-    assert_told_in_order(talk)
+    assert server.bookings_at(at) == booked
+    assert_booked_once(page, at)
+    assert_told_in_order(page)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.02])
-def test_right_after_the_yes_was_acknowledged(talk, seconds):
-    server = talk.page.server
-    talk.to("confirm")
-    talk.reply(id="yes")
-    talk.page.until("accepted")
+def test_right_after_the_yes_was_acknowledged(page, at, seconds):
+    question = to_question(page, at, "confirm")
+    page.reply(question, id="yes")
+    page.until("accepted")
     time.sleep(seconds)
 
-    welcome = power_cut(talk)
+    welcome = power_cut(page)
 
-    follow_to_the_end(talk, welcome)
-    assert talk.is_booked_once()
-    talk.page.send("answer", id="yes", interrupt_id=last_question(talk), value={"approved": True})
-    assert talk.page.until("accepted")["id"] == "yes"
-    assert len(server.bookings_at(talk.at)) == 1
+    page.finish(welcome)
+    assert_booked_once(page, at)
+    page.reply(question, id="yes")
+    assert page.until("accepted")["id"] == "yes"
+    assert len(page.server.bookings_at(at)) == 1
 
 
-def test_before_a_message_is_acknowledged_it_is_sent_again_and_counts_once(talk):
-    server = talk.page.server
+def test_before_a_message_is_acknowledged_it_is_sent_again_and_counts_once(page, at):
+    server = page.server
     with server.hold("lock table agentruntime_message in exclusive mode"):
-        talk.begin(id="the-first")
+        page.say(request_of(at), id="the-first")
         server.await_blocked()
         server.kill()
-    talk.page.close()
-    server.start()
-    talk.page.open()
 
-    talk.begin(id="the-first")
+    page.move(restarted(server))
 
-    assert talk.page.until("accepted")["id"] == "the-first"
-    talk.page.send("sync")
-    follow_to_the_end(talk, talk.page.until("welcome"))
-    assert talk.is_booked_once()
-    assert server.rows(
-        "select count(*) from agentruntime_message where thread_id = %s and client_id = %s",
-        talk.page.id,
-        "the-first",
-    ) == [(1,)]
+    assert page.until("accepted")["id"] == "the-first"
+    page.finish(page.picture())
+    assert_booked_once(page, at)
+    said = "select client_id from agentruntime_message where thread_id = %s and client_id = %s"
+    assert len(server.rows(said, page.id, "the-first")) == 1
 
 
-def test_twice_in_one_turn(talk):
-    server = talk.page.server
-    talk.to("confirm")
+def test_twice_in_one_turn(page, at):
+    server = page.server
+    question = to_question(page, at, "confirm")
     with server.hold("select 1 from booking_room for update"):
-        talk.reply()
-        talk.page.until("accepted")
+        page.reply(question)
+        page.until("accepted")
         for _ in range(2):
             server.await_blocked()
             server.kill()
@@ -229,37 +179,11 @@ def test_twice_in_one_turn(talk):
                 "select pg_terminate_backend(pid) from pg_stat_activity"
                 " where datname = current_database() and wait_event_type = 'Lock'"
             )
-            server.start()
-    talk.page.close()
+            start(server)
 
-    follow_to_the_end(talk, talk.page.open())
+    page.finish(page.move(server))
 
-    assert talk.is_booked_once()
-
-
-def follow_to_the_end(talk, welcome):
-    """Whatever the thread is at, follow it and answer until the room is booked."""
-    if welcome["status"] == "idle" and welcome["transcript"][-1]["kind"] == "complete":
-        return
-    if talk.listen() is not None:
-        talk.finish()
-
-
-def last_question(talk):
-    asked = [each for each in talk.page.heard if each["type"] == "interrupt"]
-    return asked[-1]["interrupt_id"]
-
-
-def assert_told_in_order(talk):
-    """The transcript as a fresh page sees it: every word once, question and answer in turn."""
-    talk.page.close()
-    transcript = talk.page.open()["transcript"]
-    assert len({each["id"] for each in transcript}) == len(transcript)
-    assert [each["role"] for each in transcript] == ["user", "assistant"] * (len(transcript) // 2)
-    assert [each["kind"] for each in transcript if each["role"] == "assistant"] == [
-        *QUESTIONS,
-        "complete",
-    ]
+    assert_booked_once(page, at)
 
 
 # --- an orderly end
@@ -276,56 +200,53 @@ def end_within(server, seconds):
     return took
 
 
-def test_sigterm_says_restarting_and_leaves_at_once_when_nothing_runs(talk):
-    server = talk.page.server
-    before = talk.to("clarify")
+def test_sigterm_says_restarting_and_leaves_at_once_when_nothing_runs(page, at):
+    before = to_question(page, at, "clarify")
 
-    end_within(server, 4)
+    end_within(page.server, 4)
 
-    assert talk.page.closed_with() == 4012
-    server.start()
-    assert talk.page.open()["status"] == "waiting"
-    assert same_question(talk.listen()) == same_question(before)
-    talk.finish()
-    assert talk.is_booked_once()
+    assert page.closed_with() == 4012
+    assert page.move(restarted(page.server))["status"] == "waiting"
+    question = page.until("interrupt")
+    assert same_question(question) == same_question(before)
+    page.reply(question)
+    page.finish()
+    assert_booked_once(page, at)
 
 
-def test_sigterm_lets_a_run_end_that_can(talk):
-    server = talk.page.server
-    talk.to("confirm")
+def test_sigterm_lets_a_run_end_that_can(page, at):
+    server = page.server
+    question = to_question(page, at, "confirm")
     with server.hold("select 1 from booking_room for update"):
-        talk.reply()
-        talk.page.until("accepted")
+        page.reply(question)
+        page.until("accepted")
         server.await_blocked()
         server.process.send_signal(signal.SIGTERM)
         time.sleep(0.5)
     server.process.wait(timeout=10)
 
-    assert talk.page.closed_with() == 4012
-    assert "complete" in {frame["type"] for frame in talk.page.heard}
+    assert page.closed_with() == 4012
+    assert "complete" in {frame["type"] for frame in page.heard}
     server.restart()
-    assert talk.page.open()["transcript"][-1]["kind"] == "complete"
-    assert talk.is_booked_once()
+    assert page.move(server)["transcript"][-1]["kind"] == "complete"
+    assert_booked_once(page, at)
 
 
-def test_sigterm_leaves_in_time_though_a_run_hangs_and_nothing_is_lost(talk):
-    server = talk.page.server
-    talk.to("confirm")
+def test_sigterm_leaves_in_time_though_a_run_hangs_and_nothing_is_lost(page, at):
+    server = page.server
+    question = to_question(page, at, "confirm")
     with server.hold("select 1 from booking_room for update"):
-        talk.reply()
-        talk.page.until("accepted")
+        page.reply(question)
+        page.until("accepted")
         server.await_blocked()
-        talk.page.say("and thank you", id="late")
-        assert talk.page.until("accepted")["classification"] == "queued"
+        page.say("and thank you", id="late")
+        assert page.until("accepted")["classification"] == "queued"
         end_within(server, 10)
-        assert talk.page.closed_with() == 4012
-    server.start()
+        assert page.closed_with() == 4012
 
-    follow_to_the_end(talk, talk.page.open())
+    page.finish(page.move(restarted(server)))
 
-    assert talk.is_booked_once()
+    assert len(server.bookings_at(at)) == 1
     late = "select status from agentruntime_message where thread_id = %s and client_id = 'late'"
-    deadline = time.monotonic() + 10
-    while server.rows(late, talk.page.id) != [("consumed",)]:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: server.rows(late, page.id) == [("consumed",)])
+    assert_booked_once(page, at)

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.processes.several.together import HEAD_CHECK_SECONDS, is_over, news, reply, whole
-from tests.processes.test_power_cuts import request_of
+from tests.processes.pages import is_over, request_of, whole
+from tests.processes.servers import HEAD_CHECK_SECONDS
 
 AT_ONCE_SECONDS = 0.5  # well under a head check: only Redis can have told it
 
@@ -56,7 +56,7 @@ def test_what_happens_in_one_tab_shows_at_once_in_the_other(tabs, at, nodes, fig
     delays = [late]
     answering, watching = there, here
     while question["type"] == "interrupt":
-        act = lambda page=answering, asked=question: reply(page, asked)  # noqa: E731
+        act = lambda page=answering, asked=question: page.reply(asked)  # noqa: E731
         question, same, late = heard_by_both(answering, watching, act, "interrupt", "complete")
         delays.append(late)
         assert (same["type"], same["message"]) == (question["type"], question["message"])
@@ -78,15 +78,15 @@ def test_redis_is_killed_for_good_in_mid_conversation(tabs, at, nodes, redis, fi
     question = here.until("interrupt")
     began = time.monotonic()
 
-    assert news(there)["interrupt_id"] == question["interrupt_id"]
+    assert there.news()["interrupt_id"] == question["interrupt_id"]
 
     delays = [time.monotonic() - began]
     answering, watching = there, here
     while question is not None:
-        reply(answering, question)
-        question = news(answering)
+        answering.reply(question)
+        question = answering.news()
         began = time.monotonic()
-        seen = news(watching)
+        seen = watching.news()
         delays.append(time.monotonic() - began)
         assert (seen and seen["interrupt_id"]) == (question and question["interrupt_id"])
         answering, watching = watching, answering

@@ -8,9 +8,7 @@ from itertools import pairwise
 import psycopg
 import pytest
 
-from tests.processes.conftest import until
-from tests.processes.several.together import news, whole
-from tests.processes.test_power_cuts import request_of
+from tests.processes.pages import request_of, until, whole
 
 PROCESSES = 5
 EACH = 10
@@ -68,7 +66,7 @@ def test_fifty_messages_from_five_processes(together, nodes, figure):
     first = together.page(nodes[0])
     pages = [first, *(together.page(node, first.id) for node in nodes[1:])]
     first.say(f"{request_of(at)} for one hour")
-    assert news(first)["kind"] == "select_room"
+    assert first.news()["kind"] == "select_room"
     watch = Watch(together.conninfo, first.id)
     watch.start()
 

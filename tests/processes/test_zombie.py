@@ -3,11 +3,9 @@
 import time
 
 import pytest
-from psycopg import sql
 
-from tests.processes.conftest import until
-from tests.processes.several.together import is_over, move, news, reply
-from tests.processes.test_power_cuts import request_of
+from tests.processes.pages import request_of, until
+from tests.processes.servers import difference
 
 LEASE_SECONDS = 3.0
 AWAKE_SECONDS = 2.0  # twice a beat, many times what the rest of the run takes
@@ -53,31 +51,7 @@ def doomed(together, heir):
 
     yield start
     for node in started:
-        node.go_on()
-        node.kill()
-
-
-def contents(together):
-    """Every row of every table, as text."""
-    named = together.rows(
-        "select table_name from information_schema.tables"
-        " where table_schema = 'public' and table_type = 'BASE TABLE'"
-    )
-    read = sql.SQL("select t::text from {} as t order by 1")
-    return {
-        name: together.rows(read.format(sql.Identifier(name)))
-        for (name,) in named
-        if name != "django_session"  # signing in is no part of a run
-    }
-
-
-def difference(before, after):
-    """`{table: (rows gone, rows new)}`, of the tables that differ."""
-    return {
-        name: (len(set(rows) - set(after[name])), len(set(after[name]) - set(rows)))
-        for name, rows in before.items()
-        if rows != after[name]
-    }
+        node.end()
 
 
 def outlive(together, owner, heir, at):
@@ -93,11 +67,7 @@ def outlive(together, owner, heir, at):
     began = time.monotonic()
     until(lambda: together.owner(page.id) != stopped_as)
     took = time.monotonic() - began
-    welcome = move(page, heir)
-    question = None if is_over(welcome) else news(page)
-    while question is not None:
-        reply(page, question)
-        question = news(page)
+    page.finish(page.move(heir))
     assert len(heir.bookings_at(at)) == 1
     return took
 
@@ -105,12 +75,12 @@ def outlive(together, owner, heir, at):
 def what_the_zombie_changes(together, owner, heir):
     """The difference that waking it makes to all tables, and the seconds to the takeover."""
     took = outlive(together, owner, heir, heir.free_slot())
-    before = contents(together)
+    before = together.contents()
     assert before["agentruntime_run"]
     owner.go_on()
     until(owner._is_ready)
     time.sleep(AWAKE_SECONDS)
-    return difference(before, contents(together)), sum(map(len, before.values())), took
+    return difference(before, together.contents()), sum(map(len, before.values())), took
 
 
 @pytest.mark.parametrize("change", ["", DEAF], ids=["as it is", "never told that it lost"])

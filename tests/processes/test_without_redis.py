@@ -4,9 +4,8 @@ import time
 
 import pytest
 
-from tests.processes.conftest import until
-from tests.processes.several.together import HEAD_CHECK_SECONDS, is_over, news, reply, whole
-from tests.processes.test_power_cuts import request_of
+from tests.processes.pages import is_over, request_of, until, whole
+from tests.processes.servers import HEAD_CHECK_SECONDS
 
 BEAT_SECONDS = 1.0
 
@@ -33,15 +32,15 @@ def test_everything_arrives_in_the_other_tab(tabs, at, nodes, figure):
     here.say(request_of(at))
     delays = []
     while True:
-        question = news(answering)
+        question = answering.news()
         began = time.monotonic()
-        seen = news(watching)
+        seen = watching.news()
         delays.append(time.monotonic() - began)
         assert (seen and seen["interrupt_id"]) == (question and question["interrupt_id"])
         if question is None:
             break
         answering, watching = watching, answering
-        reply(answering, question)
+        answering.reply(question)
 
     figure("shown in the other tab after", " ".join(f"{each:.2f} s" for each in delays))
     assert max(delays) < HEAD_CHECK_SECONDS + 1
@@ -63,15 +62,15 @@ def test_a_correction_in_the_other_tab_reaches_the_run(tabs, at, nodes, figure, 
         until(lambda: nodes[0].rows(runs, here.id)[0] == (1, "superseded"))
         took = time.monotonic() - began
 
-    question = news(there)
+    question = there.news()
 
     figure("the correction reached the run after", f"{took:.2f} s (beat {BEAT_SECONDS} s)")
     assert took < BEAT_SECONDS + 0.5
     assert question["slots"]["capacity"] == 10
-    assert news(here)["interrupt_id"] == question["interrupt_id"]
+    assert here.news()["interrupt_id"] == question["interrupt_id"]
     while question is not None:
-        reply(here, question)
-        question = news(here)
+        here.reply(question)
+        question = here.news()
     assert [
         seats >= 10
         for (seats,) in nodes[0].rows(

