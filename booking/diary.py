@@ -3,7 +3,7 @@
 Reads only; selectors and services stand on it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -11,12 +11,13 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Exists, OuterRef, QuerySet
-from django.db.models.functions import JSONObject
+from django.db.models import BigIntegerField, Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import Cast, JSONObject
 
 from booking.alternatives import Prospect
 from booking.intervals import Interval
 from booking.models import (
+    Blackout,
     Feature,
     Grant,
     Occurrence,
@@ -30,6 +31,9 @@ from booking.models import (
 from booking.policies import FARTHEST_DAYS, SEARCH_DAYS, Access, Opening, Rules, access
 from booking.ranking import RoomFacts
 
+WIDEST = timedelta(days=1)
+"""No buffer is wider (policy_reach_sane)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -39,6 +43,8 @@ class Entry:
     facts: RoomFacts
     rules: Rules
     access: Access = Access.BOOK
+    building: int | None = None
+    site: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +105,7 @@ def entry(room: Room, regime: Regime, *, duration: timedelta | None = None) -> E
         needs_approval=asks_approval(room, rules, regime.access, duration),
         is_home=getattr(room, "is_home", False),
     )
-    return Entry(room.pk, facts, rules, regime.access)
+    return Entry(room.pk, facts, rules, regime.access, room.floor.building_id, site.pk)
 
 
 def asks_approval(
@@ -138,18 +144,54 @@ def prospects(
     """The rooms with what blocks them in `around` (one query)."""
     chosen = list(chosen)
     busy: dict[int, list[Interval]] = {}
-    blocking = (
-        Occurrence.objects.blocking(now)
-        .filter(
-            room__in=[entry.pk for entry in chosen],
-            blocked__overlap=(around.starts_at, around.ends_at),
-        )
-        .exclude(booking=ignore_booking)
-        .values_list("room_id", "blocked")
-    )
-    for room, blocked in blocking:
-        busy.setdefault(room, []).append(Interval(blocked.lower, blocked.upper))
+    for use in uses(chosen, around=around, now=now, ignore_booking=ignore_booking):
+        busy.setdefault(use.room, []).append(use.blocked)
     return [Prospect(entry.facts, entry.rules, tuple(busy.get(entry.pk, ()))) for entry in chosen]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What blocks a room (by primary key), and when: an occurrence or a blackout, by theirs."""
+
+    room: int
+    blocked: Interval
+    occurrence: int | None
+    blackout: int | None
+
+
+def uses(
+    chosen: Iterable[Entry],
+    *,
+    around: Interval,
+    now: datetime,
+    ignore_booking: int | None = None,
+) -> Iterator[Use]:
+    """What blocks the rooms in `around`: bookings with their buffers, and blackouts (one query)."""
+    chosen = list(chosen)
+    nothing = Cast(Value(None), BigIntegerField())
+    span = (around.starts_at, around.ends_at)
+    booked = (
+        Occurrence.objects.blocking(now)
+        .filter(room__in=[entry.pk for entry in chosen], blocked__overlap=span)
+        .exclude(booking=ignore_booking)
+        .values_list("room_id", "blocked", "pk", nothing, nothing, nothing)
+    )
+    shut = (
+        Blackout.objects.in_force()
+        .filter(during__overlap=span)
+        .values_list("room_id", "during", nothing, "pk", "building_id", "site_id")
+    )
+    for room, blocked, occurrence, blackout, building, site in booked.union(shut, all=True):
+        interval = Interval(blocked.lower, blocked.upper)
+        rooms = [room]
+        if room is None:
+            rooms = [
+                each.pk
+                for each in chosen
+                if each.site == site or (building is not None and each.building == building)
+            ]
+        for pk in rooms:
+            yield Use(room=pk, blocked=interval, occurrence=occurrence, blackout=blackout)
 
 
 def _hours() -> QuerySet[OpeningHours, Any]:

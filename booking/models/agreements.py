@@ -224,7 +224,7 @@ class OccurrenceQuerySet(models.QuerySet["Occurrence"]):
         return self.select_related("room__floor__building__site", "room__policy")
 
 
-def _shape(name: str) -> list[models.BaseConstraint]:
+def range_shape(table: str, name: str) -> list[models.BaseConstraint]:
     """`[)`, not empty, with two finite ends: the only ranges this system has."""
     return [
         CheckConstraint(
@@ -237,12 +237,12 @@ def _shape(name: str) -> list[models.BaseConstraint]:
                     f"{name}__upper_inf": False,
                 }
             ),
-            name=f"occurrence_{name}_half_open",
+            name=f"{table}_{name}_half_open",
         ),
         CheckConstraint(
             condition=Q(_finite(Func(F(name), function="lower")))
             & Q(_finite(Func(F(name), function="upper"))),
-            name=f"occurrence_{name}_finite",
+            name=f"{table}_{name}_finite",
         ),
     ]
 
@@ -316,8 +316,8 @@ class Occurrence(models.Model):
                 deferrable=models.Deferrable.IMMEDIATE,
                 violation_error_message=_("The room is taken at that time."),
             ),
-            *_shape("during"),
-            *_shape("blocked"),
+            *range_shape("occurrence", "during"),
+            *range_shape("occurrence", "blocked"),
             CheckConstraint(
                 condition=Q(blocked__contains=F("during")), name="occurrence_blocked_covers"
             ),

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from booking.closures import blackouts_of
 from booking.exceptions import RoomNotFound
 from booking.intervals import Interval, busy_until
 from booking.models import Feature, Occurrence, OpeningHours, Profile, Room, Site
@@ -109,6 +110,10 @@ def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: dateti
     room = Room.objects.select_related("floor__building__site").filter(code=code).first()
     if room is None:
         raise RoomNotFound(room=code)
+    here_and_now = Interval(now, now + timedelta(microseconds=1))
+    shut = blackouts_of(room, here_and_now)
+    if shut:
+        return RoomNow(room=code, is_busy=True, until=max(each.ends_at for each in shut))
     local = now.astimezone(room.floor.building.site.zone)
     midnight = datetime.combine(local.date() + timedelta(days=1), time(0), local.tzinfo)
     uses = list(

@@ -6,7 +6,7 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from django.utils import translation
 
-from booking.models import Booking, BookingChange, Feature, Occurrence, Room, Site
+from booking.models import Blackout, Booking, BookingChange, Feature, Occurrence, Room, Site
 from booking.tests import world
 from booking.tests.world import NOW, TOMORROW, WEDNESDAY, book, user
 
@@ -229,6 +229,42 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     assert (change.reason, change.by.username, change.source) == ("Broken pipe", "admin", "admin")
     again = client.post(LIST, chosen, follow=True)
     assert "no longer active" in again.content.decode()
+
+
+def test_rooms_are_shut_once_what_that_hits_is_settled(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00")
+    url = reverse("admin:booking_blackout_add")
+    values = {
+        "room": Room.objects.get(code="A302").pk,
+        "starts_at_0": TOMORROW.isoformat(),
+        "starts_at_1": "09:00",
+        "ends_at_0": TOMORROW.isoformat(),
+        "ends_at_1": "12:00",
+        "reason": "Repainting",
+    }
+    assert client.get(url).status_code == 200
+    asked = client.post(url, values).content.decode()
+    assert "A302 2026-12-01 10:00-11:00" in asked
+    assert 'value="move:A301"' in asked
+    assert not Blackout.objects.exists()
+    chosen = {**values, f"settle-{booking.occurrence.pk}": "move:A301"}
+    assert client.post(url, chosen).status_code == 302
+    assert Booking.objects.get(pk=booking.pk).room.code == "A301"
+    blackout = Blackout.objects.get()
+    listed = reverse("admin:booking_blackout_changelist")
+    assert "Repainting" in client.get(listed).content.decode()
+    client.post(listed, {"action": "lift_selected", "_selected_action": [blackout.pk]})
+    blackout.refresh_from_db()
+    assert blackout.lifted_at == NOW
+
+
+def test_a_blackout_that_makes_no_sense_is_said_in_words(client):
+    url = reverse("admin:booking_blackout_add")
+    asked = client.post(
+        url, {"reason": "x", "starts_at_0": "soon", "starts_at_1": "9:00"}
+    ).content.decode()
+    assert "one site, building or room" in asked
+    assert "Enter a valid date" in asked
 
 
 def test_a_series_shows_its_rule_and_the_dates_it_skipped(client):
