@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import BigIntegerField, Exists, OuterRef, QuerySet, Value
+from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, JSONObject
 
 from booking.alternatives import Prospect
@@ -30,6 +30,7 @@ from booking.models import (
 )
 from booking.policies import FARTHEST_DAYS, SEARCH_DAYS, Access, Opening, Rules, access
 from booking.ranking import RoomFacts
+from booking.visibility import permission_of
 
 WIDEST = timedelta(days=1)
 """No buffer is wider (policy_reach_sane)."""
@@ -45,6 +46,7 @@ class Entry:
     access: Access = Access.BOOK
     building: int | None = None
     site: int | None = None
+    sees_private: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,7 @@ class Regime:
     special: Mapping[int, list[Mapping[str, Any]]]
     access: Access
     has_quotas: bool
+    sees_private: bool
     by_site: dict[int, Rules] = field(default_factory=dict)
 
     def rules(self, site: int, zone: ZoneInfo) -> Rules:
@@ -74,14 +77,19 @@ def rooms() -> QuerySet[Room]:
 
 
 def entries(
-    *, user: AbstractBaseUser, now: datetime, duration: timedelta | None = None
+    *,
+    user: AbstractBaseUser,
+    now: datetime,
+    duration: timedelta | None = None,
+    where: Q | None = None,
 ) -> list[Entry]:
-    """All active rooms the person may see, by code (two queries).
+    """The active rooms the person may see, by code (two queries).
 
     Whether a room needs approval is said for a booking of that duration.
     """
     home = Profile.objects.filter(user_id=user.pk, building=OuterRef("floor__building"))
-    found = list(rooms().filter(is_active=True).annotate(is_home=Exists(home)).order_by("code"))
+    active = rooms().filter(where or Q(), is_active=True)
+    found = list(active.annotate(is_home=Exists(home)).order_by("code"))
     ruled = regimes({room.policy_id for room in found}, user=user, now=now)
     return [
         entry(room, ruled[room.policy_id], duration=duration)
@@ -105,7 +113,15 @@ def entry(room: Room, regime: Regime, *, duration: timedelta | None = None) -> E
         needs_approval=asks_approval(room, rules, regime.access, duration),
         is_home=getattr(room, "is_home", False),
     )
-    return Entry(room.pk, facts, rules, regime.access, room.floor.building_id, site.pk)
+    return Entry(
+        pk=room.pk,
+        facts=facts,
+        rules=rules,
+        access=regime.access,
+        building=room.floor.building_id,
+        site=site.pk,
+        sees_private=regime.sees_private,
+    )
 
 
 def asks_approval(
@@ -129,9 +145,10 @@ def regimes(policies: set[int], *, user: AbstractBaseUser, now: datetime) -> dic
         special=ArraySubquery(_special(now)),
         granted=ArraySubquery(_granted()),
         mine=ArraySubquery(_granted().filter(group__user=user.pk)),
+        may_see_private=permission_of(user),
         has_quotas=Exists(Quota.objects.filter(policy=OuterRef("pk"))),
     )
-    return {policy.pk: _regime(policy) for policy in found}
+    return {policy.pk: _regime(policy, user) for policy in found}
 
 
 def prospects(
@@ -223,7 +240,7 @@ def _granted() -> QuerySet[Grant, Any]:
     return mine.order_by("right").values("right").distinct()
 
 
-def _regime(policy: Any) -> Regime:
+def _regime(policy: Any, user: AbstractBaseUser) -> Regime:
     hours: dict[int, tuple[Opening, ...]] = {}
     for each in policy.opened:
         opening = Opening(
@@ -236,7 +253,14 @@ def _regime(policy: Any) -> Regime:
     special: dict[int, list[Mapping[str, Any]]] = {}
     for each in policy.special:
         special.setdefault(each["site_id"], []).append(each)
-    return Regime(policy, hours, special, access(policy.granted, policy.mine), policy.has_quotas)
+    return Regime(
+        policy=policy,
+        hours=hours,
+        special=special,
+        access=access(policy.granted, policy.mine),
+        has_quotas=policy.has_quotas,
+        sees_private=policy.may_see_private or getattr(user, "is_superuser", False),
+    )
 
 
 def _date(text: str | None) -> date | None:

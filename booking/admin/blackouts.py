@@ -20,6 +20,7 @@ from booking.closures import Hit
 from booking.exceptions import BookingError
 from booking.intervals import Interval
 from booking.models import Blackout, Building, Room, Site, Source
+from booking.visibility import seen
 
 SETTLE = "settle-"
 
@@ -124,7 +125,7 @@ class BlackoutAdmin(ModelAdmin[Blackout]):
             "title": _("Shut rooms"),
             "opts": self.opts,
             "form": form,
-            "hits": hits,
+            "hits": None if hits is None else [_shown(each, request) for each in hits],
             "settle": SETTLE,
             "media": self.media + form.media,
         }
@@ -158,6 +159,16 @@ def _hits(cleaned: dict[str, Any]) -> list[Hit]:
     during = Interval(cleaned["starts_at"], cleaned["ends_at"])
     found = closures.hits_of(cleaned["place"], during, now=now)
     return closures.alternatives_to(found, cleaned["place"], now=now)
+
+
+def _shown(hit: Hit, request: HttpRequest) -> dict[str, Any]:
+    """What the page says of a booking that is hit, as far as the person may see it."""
+    known = seen(hit.occurrence.booking, _person(request))
+    return {
+        "occurrence": hit.occurrence,
+        "alternative": hit.alternative,
+        "organizer": _("(private)") if known.is_masked else known.organizer,
+    }
 
 
 def _settlements(request: HttpRequest, hits: list[Hit]) -> dict[int, str]:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
 from django.core.validators import MinValueValidator
@@ -169,7 +169,8 @@ class Booking(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.pk} {self.title}".strip()
+        # Without its title: this is what logs and lists call it, and it may be private.
+        return f"#{self.pk}"
 
     @property
     def occurrence(self) -> "Occurrence":
@@ -197,10 +198,6 @@ class Booking(models.Model):
     @property
     def status(self) -> str:
         return self.occurrence.status
-
-    def is_visible_to(self, viewer: AbstractBaseUser | AnonymousUser) -> bool:
-        """Whether the viewer may read title and organizer; a busy room everybody may see."""
-        return self.visibility == Visibility.PUBLIC or self.organizer_id == viewer.pk
 
 
 class OccurrenceQuerySet(models.QuerySet["Occurrence"]):

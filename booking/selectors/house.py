@@ -12,6 +12,7 @@ from booking.closures import blackouts_of
 from booking.exceptions import RoomNotFound
 from booking.intervals import Interval, busy_until
 from booking.models import Feature, Occurrence, OpeningHours, Profile, Room, Site
+from booking.visibility import seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,11 +127,12 @@ def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: dateti
     if not uses or uses[0].starts_at > now:
         return RoomNow(room=code, is_busy=False, until=uses[0].starts_at if uses else None)
     until = busy_until(now, (Interval(each.starts_at, each.ends_at) for each in uses))
-    booking = uses[0].booking
-    if not booking.is_visible_to(viewer):
+    known = seen(uses[0].booking, viewer)
+    if known.is_masked:
         return RoomNow(room=code, is_busy=True, until=until)
-    organizer = booking.organizer.get_full_name() or booking.organizer.get_username()
-    return RoomNow(room=code, is_busy=True, until=until, title=booking.title, organizer=organizer)
+    return RoomNow(
+        room=code, is_busy=True, until=until, title=known.title, organizer=known.organizer
+    )
 
 
 def _home_buildings(user: AbstractBaseUser) -> QuerySet[Profile, Any]:

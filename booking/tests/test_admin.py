@@ -220,7 +220,7 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     booking = book("A302", TOMORROW, "10:00", "11:00", title="Plan")
     chosen = {"action": "cancel_selected", "_selected_action": [booking.pk]}
     asked = client.post(LIST, chosen)
-    assert f"{booking.pk} Plan: A302 Bamboo, 2026-12-01 10:00-11:00" in asked.content.decode()
+    assert f"#{booking.pk}: A302 Bamboo, 2026-12-01 10:00-11:00" in asked.content.decode()
     assert Booking.objects.get(pk=booking.pk).status == "booked"
     chosen |= {"confirmed": "yes", "reason": "Broken pipe"}
     done = client.post(LIST, chosen, follow=True)
@@ -325,6 +325,46 @@ def test_who_may_only_look_changes_nothing(client):
         LIST, {"action": "cancel_selected", "_selected_action": [booking.pk], "confirmed": "yes"}
     )
     assert Booking.objects.get(pk=booking.pk).status == "booked"
+
+
+def test_a_private_booking_is_a_busy_room_to_staff_without_the_permission(client):
+    clerk = User.objects.create(username="clerk", is_staff=True)
+    names = ["view_booking", "change_booking", "view_occurrence", "view_room", "add_blackout"]
+    clerk.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(clerk)
+    secret = Booking.objects.get(visibility="private")
+    occurrences = reverse("admin:booking_occurrence_changelist")
+    occurrence = reverse("admin:booking_occurrence_change", args=[secret.occurrence.pk])
+    shut = {
+        "building": secret.room.floor.building_id,
+        "starts_at_0": secret.starts_at.date().isoformat(),
+        "starts_at_1": "11:00",
+        "ends_at_0": secret.starts_at.date().isoformat(),
+        "ends_at_1": "18:00",
+        "reason": "x",
+    }
+    pages = [
+        client.get(LIST),
+        client.get(LIST, {"q": "Secret"}),
+        client.get(page_of(secret), follow=True),
+        client.get(occurrences),
+        client.get(occurrences, {"q": "Secret"}),
+        client.get(occurrence),
+        client.post(LIST, {"action": "cancel_selected", "_selected_action": [secret.pk]}),
+        client.post(reverse("admin:booking_blackout_add"), shut),
+        client.get(reverse("admin:booking_booking_history", args=[secret.pk]), follow=True),
+    ]
+    for page in pages:
+        text = page.content.decode()
+        assert page.status_code == 200
+        assert "Secret budget" not in text
+        assert "wangfang" not in text
+        assert "王芳" not in text
+    for found in (LIST, occurrences):
+        assert not client.get(found, {"q": "Secret"}).context["cl"].result_list
+    clerk.user_permissions.add(Permission.objects.get(codename="view_private_booking"))
+    assert "Secret budget" in client.get(LIST).content.decode()
+    assert "Secret budget" in client.get(page_of(secret)).content.decode()
 
 
 def test_rules_that_make_no_sense_are_said_in_words(client):
