@@ -3,7 +3,7 @@
 Reads only; selectors and services stand on it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any
@@ -11,12 +11,13 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Exists, OuterRef, QuerySet
-from django.db.models.functions import JSONObject
+from django.db.models import BigIntegerField, Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Cast, JSONObject
 
 from booking.alternatives import Prospect
 from booking.intervals import Interval
 from booking.models import (
+    Blackout,
     Feature,
     Grant,
     Occurrence,
@@ -29,6 +30,10 @@ from booking.models import (
 )
 from booking.policies import FARTHEST_DAYS, SEARCH_DAYS, Access, Opening, Rules, access
 from booking.ranking import RoomFacts
+from booking.visibility import permission_of
+
+WIDEST = timedelta(days=1)
+"""No buffer is wider (policy_reach_sane)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +44,9 @@ class Entry:
     facts: RoomFacts
     rules: Rules
     access: Access = Access.BOOK
+    building: int | None = None
+    site: int | None = None
+    sees_private: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +58,7 @@ class Regime:
     special: Mapping[int, list[Mapping[str, Any]]]
     access: Access
     has_quotas: bool
+    sees_private: bool
     by_site: dict[int, Rules] = field(default_factory=dict)
 
     def rules(self, site: int, zone: ZoneInfo) -> Rules:
@@ -68,14 +77,19 @@ def rooms() -> QuerySet[Room]:
 
 
 def entries(
-    *, user: AbstractBaseUser, now: datetime, duration: timedelta | None = None
+    *,
+    user: AbstractBaseUser,
+    now: datetime,
+    duration: timedelta | None = None,
+    where: Q | None = None,
 ) -> list[Entry]:
-    """All active rooms the person may see, by code (two queries).
+    """The active rooms the person may see, by code (two queries).
 
     Whether a room needs approval is said for a booking of that duration.
     """
     home = Profile.objects.filter(user_id=user.pk, building=OuterRef("floor__building"))
-    found = list(rooms().filter(is_active=True).annotate(is_home=Exists(home)).order_by("code"))
+    active = rooms().filter(where or Q(), is_active=True)
+    found = list(active.annotate(is_home=Exists(home)).order_by("code"))
     ruled = regimes({room.policy_id for room in found}, user=user, now=now)
     return [
         entry(room, ruled[room.policy_id], duration=duration)
@@ -99,7 +113,15 @@ def entry(room: Room, regime: Regime, *, duration: timedelta | None = None) -> E
         needs_approval=asks_approval(room, rules, regime.access, duration),
         is_home=getattr(room, "is_home", False),
     )
-    return Entry(room.pk, facts, rules, regime.access)
+    return Entry(
+        pk=room.pk,
+        facts=facts,
+        rules=rules,
+        access=regime.access,
+        building=room.floor.building_id,
+        site=site.pk,
+        sees_private=regime.sees_private,
+    )
 
 
 def asks_approval(
@@ -123,9 +145,10 @@ def regimes(policies: set[int], *, user: AbstractBaseUser, now: datetime) -> dic
         special=ArraySubquery(_special(now)),
         granted=ArraySubquery(_granted()),
         mine=ArraySubquery(_granted().filter(group__user=user.pk)),
+        may_see_private=permission_of(user),
         has_quotas=Exists(Quota.objects.filter(policy=OuterRef("pk"))),
     )
-    return {policy.pk: _regime(policy) for policy in found}
+    return {policy.pk: _regime(policy, user) for policy in found}
 
 
 def prospects(
@@ -138,18 +161,54 @@ def prospects(
     """The rooms with what blocks them in `around` (one query)."""
     chosen = list(chosen)
     busy: dict[int, list[Interval]] = {}
-    blocking = (
-        Occurrence.objects.blocking(now)
-        .filter(
-            room__in=[entry.pk for entry in chosen],
-            blocked__overlap=(around.starts_at, around.ends_at),
-        )
-        .exclude(booking=ignore_booking)
-        .values_list("room_id", "blocked")
-    )
-    for room, blocked in blocking:
-        busy.setdefault(room, []).append(Interval(blocked.lower, blocked.upper))
+    for use in uses(chosen, around=around, now=now, ignore_booking=ignore_booking):
+        busy.setdefault(use.room, []).append(use.blocked)
     return [Prospect(entry.facts, entry.rules, tuple(busy.get(entry.pk, ()))) for entry in chosen]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Use:
+    """What blocks a room (by primary key), and when: an occurrence or a blackout, by theirs."""
+
+    room: int
+    blocked: Interval
+    occurrence: int | None
+    blackout: int | None
+
+
+def uses(
+    chosen: Iterable[Entry],
+    *,
+    around: Interval,
+    now: datetime,
+    ignore_booking: int | None = None,
+) -> Iterator[Use]:
+    """What blocks the rooms in `around`: bookings with their buffers, and blackouts (one query)."""
+    chosen = list(chosen)
+    nothing = Cast(Value(None), BigIntegerField())
+    span = (around.starts_at, around.ends_at)
+    booked = (
+        Occurrence.objects.blocking(now)
+        .filter(room__in=[entry.pk for entry in chosen], blocked__overlap=span)
+        .exclude(booking=ignore_booking)
+        .values_list("room_id", "blocked", "pk", nothing, nothing, nothing)
+    )
+    shut = (
+        Blackout.objects.in_force()
+        .filter(during__overlap=span)
+        .values_list("room_id", "during", nothing, "pk", "building_id", "site_id")
+    )
+    for room, blocked, occurrence, blackout, building, site in booked.union(shut, all=True):
+        interval = Interval(blocked.lower, blocked.upper)
+        rooms = [room]
+        if room is None:
+            rooms = [
+                each.pk
+                for each in chosen
+                if each.site == site or (building is not None and each.building == building)
+            ]
+        for pk in rooms:
+            yield Use(room=pk, blocked=interval, occurrence=occurrence, blackout=blackout)
 
 
 def _hours() -> QuerySet[OpeningHours, Any]:
@@ -181,7 +240,7 @@ def _granted() -> QuerySet[Grant, Any]:
     return mine.order_by("right").values("right").distinct()
 
 
-def _regime(policy: Any) -> Regime:
+def _regime(policy: Any, user: AbstractBaseUser) -> Regime:
     hours: dict[int, tuple[Opening, ...]] = {}
     for each in policy.opened:
         opening = Opening(
@@ -194,7 +253,14 @@ def _regime(policy: Any) -> Regime:
     special: dict[int, list[Mapping[str, Any]]] = {}
     for each in policy.special:
         special.setdefault(each["site_id"], []).append(each)
-    return Regime(policy, hours, special, access(policy.granted, policy.mine), policy.has_quotas)
+    return Regime(
+        policy=policy,
+        hours=hours,
+        special=special,
+        access=access(policy.granted, policy.mine),
+        has_quotas=policy.has_quotas,
+        sees_private=policy.may_see_private or getattr(user, "is_superuser", False),
+    )
 
 
 def _date(text: str | None) -> date | None:

@@ -21,6 +21,7 @@ REFUSALS: Mapping[str, Promise] = {
     "holiday": _("The rooms are closed on %(date)s (%(name)s)."),
     "opening_hours": _("The rooms are open %(hours)s on that day."),
     "closed_weekday": _("The rooms are closed on that weekday."),
+    "blackout": _("The room is shut until %(until)s: %(reason)s."),
     "not_bookable": _("You may not book %(room)s."),
     "one_room": _("You have %(room)s at that time, and these rooms are one at a time."),
     "quota_bookings": _("You have used up your %(limit)s bookings of that %(period)s."),
@@ -203,6 +204,13 @@ class SeriesClash(BookingError):
 
     def text(self) -> str:
         return str(self.template) % {"dates": ", ".join(each["date"] for each in self.dates)}
+
+
+class BlackoutHits(BookingError):
+    """The blackout hits bookings nobody settled (`hits` of them); look at them first."""
+
+    code = "blackout_hits"
+    template = _("Bookings are hit that are not settled yet. Look at them again.")
 
 
 class CannotUndo(BookingError):

@@ -5,6 +5,7 @@ makes the writers of one room queue. With FOR SHARE two overlapping inserts woul
 other inside the exclusion check: a deadlock. Must be called inside a transaction.
 """
 
+from collections.abc import Iterable
 from datetime import date, datetime
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -57,6 +58,22 @@ def lock_booking(
     return booking
 
 
+def lock_bookings(booking_ids: Iterable[int]) -> dict[int, Booking]:
+    """Several bookings, by primary key, in one order for everybody."""
+    found = Booking.objects.select_for_update(no_key=True, of=("self",))
+    return {each.pk: each for each in found.filter(pk__in=list(booking_ids)).order_by("pk")}
+
+
+def lock_closing(closing: Iterable[str], others: Iterable[str]) -> None:
+    """Take rooms that are about to be shut FOR UPDATE, and the others concerned, in one order."""
+    closing = set(closing)
+    for code in sorted({*closing, *others}):
+        if code not in closing:
+            lock_room(code)
+            continue
+        list(Room.objects.select_for_update(of=("self",)).filter(code=code).values_list("pk"))
+
+
 def check_version(booking: Booking, version: int) -> None:
     """Raises VersionConflict unless the booking is as it was read."""
     if version != booking.version:
@@ -78,7 +95,7 @@ def lock_request(booking_id: int, *, by: AbstractBaseUser) -> tuple[Booking, lis
 
 
 def occurrences_of(booking: Booking, recurrence_date: date | None) -> list[Occurrence]:
-    chosen = booking.occurrences.select_related("room__policy").order_by("during")
+    chosen = booking.occurrences.with_room().order_by("during")
     if recurrence_date is not None:
         chosen = chosen.filter(recurrence_date=recurrence_date)
         if not chosen:

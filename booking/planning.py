@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from booking import policies
+from booking import closures, policies
 from booking.exceptions import explain
 from booking.intervals import Interval, is_free
-from booking.models import Occurrence
+from booking.models import Blackout, Occurrence, Room
 from booking.policies import Refusal, Rules
 from booking.recurrence import Slot
 
@@ -50,38 +50,50 @@ class PlannedDate:
 def plan(
     slots: Iterable[Slot],
     *,
-    room: int,
+    room: Room,
     rules: Rules,
     ignore: Collection[int] = (),
     now: datetime,
 ) -> tuple[PlannedDate, ...]:
-    """The slots in a room (by primary key), in order (one query).
+    """The slots in a room, in order (two queries).
 
     `ignore`: the occurrences that are about to be moved, by primary key.
     """
     slots = sorted(slots, key=lambda each: each.during)
     if not slots:
         return ()
-    busy = _busy(room, rules, slots, ignore=ignore, now=now)
-    return tuple(_planned(each, rules, busy, now=now) for each in slots)
+    around = rules.blocked(Interval(slots[0].during.starts_at, slots[-1].during.ends_at))
+    busy = _busy(room, around, ignore=ignore, now=now)
+    shut = closures.blackouts_of(room, around)
+    return tuple(_planned(each, rules, busy, shut, now=now) for each in slots)
 
 
-def _planned(slot: Slot, rules: Rules, busy: Collection[Interval], *, now: datetime) -> PlannedDate:
+def _planned(
+    slot: Slot,
+    rules: Rules,
+    busy: Collection[Interval],
+    shut: Collection[Blackout],
+    *,
+    now: datetime,
+) -> PlannedDate:
     during = slot.during
+    refusal = policies.check(rules, starts_at=during.starts_at, ends_at=during.ends_at, now=now)
+    for each in shut:
+        if refusal is None and closures.interval_of(each).overlaps(rules.blocked(during)):
+            refusal = closures.refusal_of(each, rules.zone)
     return PlannedDate(
         date=slot.date,
         starts_at=during.starts_at,
         ends_at=during.ends_at,
         is_shifted=slot.is_shifted,
-        refusal=policies.check(rules, starts_at=during.starts_at, ends_at=during.ends_at, now=now),
+        refusal=refusal,
         is_taken=not is_free(rules.blocked(during), busy),
     )
 
 
 def _busy(
-    room: int, rules: Rules, slots: list[Slot], *, ignore: Collection[int], now: datetime
+    room: Room, around: Interval, *, ignore: Collection[int], now: datetime
 ) -> list[Interval]:
-    around = rules.blocked(Interval(slots[0].during.starts_at, slots[-1].during.ends_at))
     found = (
         Occurrence.objects.blocking(now)
         .filter(room=room, blocked__overlap=(around.starts_at, around.ends_at))

@@ -36,7 +36,7 @@ class AskingAdmin(ModelAdmin[Any]):
         """What the question names before anything is done to the row."""
         return str(row)
 
-    def seen(self, row: Any) -> int:
+    def version_of(self, row: Any) -> int:
         """The version of the row's booking."""
         return int(row.version)
 
@@ -81,7 +81,8 @@ def asked(
         "title": title,
         "opts": model_admin.model._meta,
         "chosen": [
-            Row(each.pk, model_admin.seen(each), model_admin.described(each)) for each in queryset
+            Row(each.pk, model_admin.version_of(each), model_admin.described(each))
+            for each in queryset
         ],
         "action": action,
         "consequence": consequence,

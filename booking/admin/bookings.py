@@ -39,6 +39,7 @@ from booking.models import (
 )
 from booking.models.agreements import spoken_span
 from booking.rights import approved_policies
+from booking.visibility import Seen, may_see, seen, visible_to
 
 
 class ReadOnlyInline(TabularInline[Any, Booking]):
@@ -103,7 +104,7 @@ class BookingChangeInline(ReadOnlyInline):
 class BookingAdmin(AskingAdmin):
     form = BookingForm
     actions = (approve_selected, reject_selected, cancel_selected)
-    list_display = ("__str__", "status", "room", "when", "organizer", "source")
+    list_display = ("__str__", "about", "status", "room", "when", "by_whom", "source")
     list_filter = (
         "occurrences__status",
         "source",
@@ -136,6 +137,30 @@ class BookingAdmin(AskingAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Booking]:
         return Booking.objects.with_occurrences().select_related("effect").in_order()
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The rows know who looks at them."""
+        changelist = super().get_changelist_instance(request)
+        for booking in changelist.result_list:
+            booking.seen = seen(booking, _person(request))
+        return changelist
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Booking], search_term: str
+    ) -> tuple[QuerySet[Booking], bool]:
+        """Words find no private booking of others: the answer alone would tell what it is about."""
+        if search_term:
+            queryset = queryset.filter(visible_to(_person(request)))
+        return super().get_search_results(request, queryset, search_term)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        booking = self.get_object(request, object_id)
+        if booking is not None and not may_see(booking, _person(request)):
+            self.message_user(request, _("That booking is private."), messages.WARNING)
+            return HttpResponseRedirect(reverse("admin:booking_booking_changelist"))
+        return super().change_view(request, object_id, form_url, extra_context)
 
     def get_fieldsets(self, request: HttpRequest, obj: Booking | None = None) -> Any:
         places = () if obj is not None and obj.is_series else PLACE_FIELDS
@@ -214,6 +239,16 @@ class BookingAdmin(AskingAdmin):
     def described(self, row: Booking) -> str:
         return f"{row}: {self.room(row)}, {self.when(row)}"
 
+    @admin.display(description=_("title"), ordering="pk")
+    def about(self, booking: Booking) -> Any:
+        known: Seen = booking.seen  # type: ignore[attr-defined]
+        return _("(private)") if known.is_masked else known.title or "-"
+
+    @admin.display(description=_("organizer"), ordering="pk")
+    def by_whom(self, booking: Booking) -> str:
+        known: Seen = booking.seen  # type: ignore[attr-defined]
+        return known.organizer or "-"
+
     @admin.display(description=_("room"))
     def room(self, booking: Booking) -> Any:
         return getattr(_first(booking), "room", None)
@@ -279,8 +314,16 @@ class OccurrenceAdmin(AskingAdmin):
             source=Source.ADMIN,
         )
 
-    def seen(self, row: Occurrence) -> int:
+    def version_of(self, row: Occurrence) -> int:
         return row.booking.version
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Occurrence], search_term: str
+    ) -> tuple[QuerySet[Occurrence], bool]:
+        if search_term:
+            seen_bookings = Booking.objects.filter(visible_to(_person(request)))
+            queryset = queryset.filter(booking__in=seen_bookings)
+        return super().get_search_results(request, queryset, search_term)
 
     @admin.display(description=_("status"), ordering="status")
     def status_now(self, occurrence: Occurrence) -> Any:

@@ -12,6 +12,7 @@ from booking.models.agreements import (
     Visibility,
     lapsed_status,
 )
+from booking.models.closures import Blackout
 from booking.models.history import BookingChange
 from booking.models.places import Building, Feature, Floor, Profile, Room, Site
 from booking.models.rules import (
@@ -27,6 +28,7 @@ from booking.models.series import Series, SeriesException
 
 __all__ = [
     "ACTIVE_STATUSES",
+    "Blackout",
     "Booking",
     "BookingChange",
     "Building",

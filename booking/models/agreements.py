@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Self
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
 from django.core.validators import MinValueValidator
@@ -169,7 +169,8 @@ class Booking(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.pk} {self.title}".strip()
+        # Without its title: this is what logs and lists call it, and it may be private.
+        return f"#{self.pk}"
 
     @property
     def occurrence(self) -> "Occurrence":
@@ -198,10 +199,6 @@ class Booking(models.Model):
     def status(self) -> str:
         return self.occurrence.status
 
-    def is_visible_to(self, viewer: AbstractBaseUser | AnonymousUser) -> bool:
-        """Whether the viewer may read title and organizer; a busy room everybody may see."""
-        return self.visibility == Visibility.PUBLIC or self.organizer_id == viewer.pk
-
 
 class OccurrenceQuerySet(models.QuerySet["Occurrence"]):
     def active(self) -> Self:
@@ -224,7 +221,7 @@ class OccurrenceQuerySet(models.QuerySet["Occurrence"]):
         return self.select_related("room__floor__building__site", "room__policy")
 
 
-def _shape(name: str) -> list[models.BaseConstraint]:
+def range_shape(table: str, name: str) -> list[models.BaseConstraint]:
     """`[)`, not empty, with two finite ends: the only ranges this system has."""
     return [
         CheckConstraint(
@@ -237,12 +234,12 @@ def _shape(name: str) -> list[models.BaseConstraint]:
                     f"{name}__upper_inf": False,
                 }
             ),
-            name=f"occurrence_{name}_half_open",
+            name=f"{table}_{name}_half_open",
         ),
         CheckConstraint(
             condition=Q(_finite(Func(F(name), function="lower")))
             & Q(_finite(Func(F(name), function="upper"))),
-            name=f"occurrence_{name}_finite",
+            name=f"{table}_{name}_finite",
         ),
     ]
 
@@ -316,8 +313,8 @@ class Occurrence(models.Model):
                 deferrable=models.Deferrable.IMMEDIATE,
                 violation_error_message=_("The room is taken at that time."),
             ),
-            *_shape("during"),
-            *_shape("blocked"),
+            *range_shape("occurrence", "during"),
+            *range_shape("occurrence", "blocked"),
             CheckConstraint(
                 condition=Q(blocked__contains=F("during")), name="occurrence_blocked_covers"
             ),

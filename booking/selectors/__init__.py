@@ -6,7 +6,15 @@ The value types of the pure core are re-exported here: other layers import them 
 from booking.attendance import check_in_window
 from booking.policies import Refusal
 from booking.ranking import Alternative, Candidate, RoomRequest
-from booking.selectors.bookings import booking_of, bookings_of, occurrences_of
+from booking.selectors.bookings import (
+    booking_of,
+    bookings_of,
+    decides_on,
+    history_of,
+    occurrences_of,
+    visible_booking,
+)
+from booking.selectors.grid import RoomDay, RoomUse, day_grid, local_day
 from booking.selectors.house import (
     FeatureEntry,
     RoomEntry,
@@ -20,24 +28,32 @@ from booking.selectors.house import (
 from booking.selectors.requests import due_check_ins, requests_for
 from booking.selectors.searching import SearchResult, free_starts, search
 from booking.selectors.series import SeriesPlan, local_instant, preview_series
+from booking.visibility import Seen, seen
 
 __all__ = [
     "Alternative",
     "Candidate",
     "FeatureEntry",
     "Refusal",
+    "RoomDay",
     "RoomEntry",
     "RoomNow",
     "RoomRequest",
+    "RoomUse",
     "SearchResult",
+    "Seen",
     "SeriesPlan",
     "booking_of",
     "bookings_of",
     "check_in_window",
+    "day_grid",
+    "decides_on",
     "due_check_ins",
     "feature_lexicon",
     "free_starts",
+    "history_of",
     "home_zone",
+    "local_day",
     "local_instant",
     "occurrences_of",
     "preview_series",
@@ -45,5 +61,7 @@ __all__ = [
     "room_lexicon",
     "room_now",
     "search",
+    "seen",
     "usual_hours",
+    "visible_booking",
 ]

@@ -6,7 +6,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from booking.models import ACTIVE_STATUSES, Booking, Occurrence
+from booking.models import ACTIVE_STATUSES, Booking, BookingChange, Occurrence, Status
+from booking.rights import may_approve
+from booking.visibility import may_see
 
 
 def bookings_of(
@@ -56,3 +58,28 @@ def occurrences_of(
 def booking_of(user: AbstractBaseUser, booking_id: int) -> Booking | None:
     """One booking of this person with all its occurrences; absent and another's look the same."""
     return Booking.objects.of(user).with_occurrences().filter(pk=booking_id).first()
+
+
+def visible_booking(viewer: AbstractBaseUser, booking_id: int) -> Booking | None:
+    """A booking the viewer may see: `may_see`, or decides on as a request. With all occurrences.
+
+    Absent and hidden look the same.
+    """
+    booking = Booking.objects.with_occurrences().filter(pk=booking_id).first()
+    if booking is None:
+        return None
+    return booking if may_see(booking, viewer) or decides_on(viewer, booking) else None
+
+
+def decides_on(person: AbstractBaseUser, booking: Booking) -> bool:
+    """Whether it waits for a decision that is the person's to take. Occurrences are loaded."""
+    waiting = [each for each in booking.occurrences.all() if each.status == Status.PENDING]
+    policies = {each.room.policy_id for each in waiting}
+    return bool(waiting) and may_approve(person, booking, policies)
+
+
+def history_of(booking: Booking, viewer: AbstractBaseUser) -> list[BookingChange]:
+    """Everything that happened to it, in order; nothing for whom it is hidden from."""
+    if not may_see(booking, viewer):
+        return []
+    return list(booking.changes.select_related("by").order_by("pk"))

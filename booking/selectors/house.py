@@ -8,9 +8,11 @@ from zoneinfo import ZoneInfo
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
+from booking.closures import blackouts_of
 from booking.exceptions import RoomNotFound
 from booking.intervals import Interval, busy_until
 from booking.models import Feature, Occurrence, OpeningHours, Profile, Room, Site
+from booking.visibility import seen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +111,10 @@ def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: dateti
     room = Room.objects.select_related("floor__building__site").filter(code=code).first()
     if room is None:
         raise RoomNotFound(room=code)
+    here_and_now = Interval(now, now + timedelta(microseconds=1))
+    shut = blackouts_of(room, here_and_now)
+    if shut:
+        return RoomNow(room=code, is_busy=True, until=max(each.ends_at for each in shut))
     local = now.astimezone(room.floor.building.site.zone)
     midnight = datetime.combine(local.date() + timedelta(days=1), time(0), local.tzinfo)
     uses = list(
@@ -121,11 +127,12 @@ def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: dateti
     if not uses or uses[0].starts_at > now:
         return RoomNow(room=code, is_busy=False, until=uses[0].starts_at if uses else None)
     until = busy_until(now, (Interval(each.starts_at, each.ends_at) for each in uses))
-    booking = uses[0].booking
-    if not booking.is_visible_to(viewer):
+    known = seen(uses[0].booking, viewer)
+    if known.is_masked:
         return RoomNow(room=code, is_busy=True, until=until)
-    organizer = booking.organizer.get_full_name() or booking.organizer.get_username()
-    return RoomNow(room=code, is_busy=True, until=until, title=booking.title, organizer=organizer)
+    return RoomNow(
+        room=code, is_busy=True, until=until, title=known.title, organizer=known.organizer
+    )
 
 
 def _home_buildings(user: AbstractBaseUser) -> QuerySet[Profile, Any]:

@@ -59,7 +59,7 @@ def preview_series(
     if not 1 <= len(days) <= recurrence.MAX_DATES:
         raise InvalidBooking(field="recurrence")
     slots = [recurrence.slot(rules.zone, day, start, minutes) for day in days]
-    return SeriesPlan(rule=kept, dates=plan(slots, room=place.pk, rules=rules, now=now))
+    return SeriesPlan(rule=kept, dates=plan(slots, room=place, rules=rules, now=now))
 
 
 def local_instant(zone: ZoneInfo, day: date, wall: time) -> datetime:

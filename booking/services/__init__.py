@@ -7,6 +7,7 @@ Raises only `booking.exceptions.BookingError`s for what a person can cause.
 
 from booking.services.approvals import approve_booking, reject_booking
 from booking.services.attendance import check_in
+from booking.services.blackouts import close_rooms, lift_blackout
 from booking.services.bookings import (
     Scope,
     amend_booking,
@@ -32,7 +33,9 @@ __all__ = [
     "cancel_booking",
     "change_series",
     "check_in",
+    "close_rooms",
     "expire_requests",
+    "lift_blackout",
     "reject_booking",
     "release_no_shows",
     "reschedule_booking",

@@ -246,6 +246,7 @@ def _book(
     terms = placing.terms_of(place, person=by, headcount=booking.headcount, now=now)
     placing.check_rules(terms, *wanted, now=now)
     during = Interval(*wanted)
+    placing.check_open(terms, during, now=now)
     booking.save(force_insert=True)
     free_lapsed(place, terms.rules.blocked(during), now=now)
     occurrence = placing.place(Occurrence(booking=booking), terms, during, now=now)
@@ -270,6 +271,7 @@ def _move(
     is_running = during.starts_at == occurrence.starts_at <= now and place.pk == occurrence.room_id
     since = min(now, during.starts_at) if is_running else now
     placing.check_rules(terms, during.starts_at, during.ends_at, now=since)
+    placing.check_open(terms, during, now=now)
     is_kept = occurrence.room.policy_id == place.policy_id
     before = [Use.of(occurrence)] if is_kept else []
     free_lapsed(place, terms.rules.blocked(during), now=now)

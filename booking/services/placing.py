@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
 
-from booking import diary, policies
+from booking import closures, diary, policies
 from booking.exceptions import PolicyViolation, RoomNotFound
 from booking.intervals import Interval
 from booking.models import Occurrence, Policy, Room, Status
@@ -55,6 +55,25 @@ def check_rules(terms: Terms, starts_at: datetime, ends_at: datetime, *, now: da
     refusal = policies.check(terms.rules, starts_at=starts_at, ends_at=ends_at, now=now)
     if refusal is not None:
         raise PolicyViolation(refusal)
+
+
+def check_open(terms: Terms, during: Interval, *, now: datetime) -> None:
+    """Raises PolicyViolation (blackout) if the room is shut in that time. Its row is held."""
+    rules = terms.rules
+    around = rules.blocked(during)
+    reach = timedelta(days=policies.SEARCH_DAYS)
+    shut = closures.blackouts_of(terms.place, around.padded(reach, reach))
+    hit = next((each for each in shut if closures.interval_of(each).overlaps(around)), None)
+    if hit is None:
+        return
+    nearest = policies.nearest_slot(
+        rules,
+        starts_at=during.starts_at,
+        ends_at=during.ends_at,
+        now=now,
+        avoiding=[closures.interval_of(each) for each in shut],
+    )
+    raise PolicyViolation(closures.refusal_of(hit, rules.zone, nearest))
 
 
 def place(

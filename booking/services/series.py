@@ -112,7 +112,7 @@ def _book(
     terms = placing.terms_of(place, person=by, headcount=booking.headcount, now=now)
     booking.recurrence, days = read_rule(recurrence, series.first, terms)
     series.first, series.room, series.zone = days[0], place, terms.rules.zone.key
-    planned = plan(slots_of(series, days, terms), room=place.pk, rules=terms.rules, now=now)
+    planned = plan(slots_of(series, days, terms), room=place, rules=terms.rules, now=now)
     kept = without_clashes(planned, on_clash)
     booking.save(force_insert=True)
     series.booking = booking

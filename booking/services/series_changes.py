@@ -151,7 +151,7 @@ def _change(
     used = [Use.of(each) for each in part.following]
     slots = slots_of(changed, [day for day in days if day not in part.closed_dates], terms)
     moving = [each.pk for each in part.following]
-    planned = plan(slots, room=place.pk, rules=terms.rules, ignore=moving, now=now)
+    planned = plan(slots, room=place, rules=terms.rules, ignore=moving, now=now)
     kept = without_clashes(planned, wish.on_clash)
     target = _split(booking, series, part, source=source, by=by)
     _keep_rule(target, changed, rule)

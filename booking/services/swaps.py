@@ -96,6 +96,7 @@ def _move(
 ) -> placing.Terms:
     terms = placing.terms_of(place, person=by, headcount=occurrence.booking.headcount, now=now)
     placing.check_rules(terms, during.starts_at, during.ends_at, now=now)
+    placing.check_open(terms, during, now=now)
     free_lapsed(place, terms.rules.blocked(during), now=now)
     placing.place(occurrence, terms, during, now=now).save(update_fields=PLACED)
     occurrence.refresh_from_db(fields=["starts_at", "ends_at"])

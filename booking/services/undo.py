@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
-from booking.exceptions import AlreadyOver, CannotUndo, RoomNotFound
+from booking.closures import blackouts_of, refusal_of
+from booking.exceptions import AlreadyOver, CannotUndo, PolicyViolation, RoomNotFound
 from booking.locks import lock_booking, lock_rooms, occurrences_of
 from booking.models import Booking, BookingChange, Occurrence, Status
 from booking.services.lapses import free_lapsed
@@ -79,6 +80,10 @@ def _restore(occurrence: Occurrence, status: Status, *, now: datetime) -> None:
     room = occurrence.room
     if not room.is_active:
         raise RoomNotFound(room=room.code)
+    shut = blackouts_of(room, span(occurrence))
+    if shut:
+        site = room.floor.building.site
+        raise PolicyViolation(refusal_of(shut[0], site.zone))
     free_lapsed(room, span(occurrence), now=now)
     occurrence.status = status
     occurrence.lapses_at = lapses_at(status, room.policy, span(occurrence), now=now)

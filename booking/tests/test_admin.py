@@ -6,7 +6,7 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from django.utils import translation
 
-from booking.models import Booking, BookingChange, Feature, Occurrence, Room, Site
+from booking.models import Blackout, Booking, BookingChange, Feature, Occurrence, Room, Site
 from booking.tests import world
 from booking.tests.world import NOW, TOMORROW, WEDNESDAY, book, user
 
@@ -220,7 +220,7 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     booking = book("A302", TOMORROW, "10:00", "11:00", title="Plan")
     chosen = {"action": "cancel_selected", "_selected_action": [booking.pk]}
     asked = client.post(LIST, chosen)
-    assert f"{booking.pk} Plan: A302 Bamboo, 2026-12-01 10:00-11:00" in asked.content.decode()
+    assert f"#{booking.pk}: A302 Bamboo, 2026-12-01 10:00-11:00" in asked.content.decode()
     assert Booking.objects.get(pk=booking.pk).status == "booked"
     chosen |= {"confirmed": "yes", "reason": "Broken pipe"}
     done = client.post(LIST, chosen, follow=True)
@@ -229,6 +229,42 @@ def test_cancelling_asks_first_then_says_what_it_did(client):
     assert (change.reason, change.by.username, change.source) == ("Broken pipe", "admin", "admin")
     again = client.post(LIST, chosen, follow=True)
     assert "no longer active" in again.content.decode()
+
+
+def test_rooms_are_shut_once_what_that_hits_is_settled(client):
+    booking = book("A302", TOMORROW, "10:00", "11:00")
+    url = reverse("admin:booking_blackout_add")
+    values = {
+        "room": Room.objects.get(code="A302").pk,
+        "starts_at_0": TOMORROW.isoformat(),
+        "starts_at_1": "09:00",
+        "ends_at_0": TOMORROW.isoformat(),
+        "ends_at_1": "12:00",
+        "reason": "Repainting",
+    }
+    assert client.get(url).status_code == 200
+    asked = client.post(url, values).content.decode()
+    assert "A302 2026-12-01 10:00-11:00" in asked
+    assert 'value="move:A301"' in asked
+    assert not Blackout.objects.exists()
+    chosen = {**values, f"settle-{booking.occurrence.pk}": "move:A301"}
+    assert client.post(url, chosen).status_code == 302
+    assert Booking.objects.get(pk=booking.pk).room.code == "A301"
+    blackout = Blackout.objects.get()
+    listed = reverse("admin:booking_blackout_changelist")
+    assert "Repainting" in client.get(listed).content.decode()
+    client.post(listed, {"action": "lift_selected", "_selected_action": [blackout.pk]})
+    blackout.refresh_from_db()
+    assert blackout.lifted_at == NOW
+
+
+def test_a_blackout_that_makes_no_sense_is_said_in_words(client):
+    url = reverse("admin:booking_blackout_add")
+    asked = client.post(
+        url, {"reason": "x", "starts_at_0": "soon", "starts_at_1": "9:00"}
+    ).content.decode()
+    assert "one site, building or room" in asked
+    assert "Enter a valid date" in asked
 
 
 def test_a_series_shows_its_rule_and_the_dates_it_skipped(client):
@@ -289,6 +325,46 @@ def test_who_may_only_look_changes_nothing(client):
         LIST, {"action": "cancel_selected", "_selected_action": [booking.pk], "confirmed": "yes"}
     )
     assert Booking.objects.get(pk=booking.pk).status == "booked"
+
+
+def test_a_private_booking_is_a_busy_room_to_staff_without_the_permission(client):
+    clerk = User.objects.create(username="clerk", is_staff=True)
+    names = ["view_booking", "change_booking", "view_occurrence", "view_room", "add_blackout"]
+    clerk.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(clerk)
+    secret = Booking.objects.get(visibility="private")
+    occurrences = reverse("admin:booking_occurrence_changelist")
+    occurrence = reverse("admin:booking_occurrence_change", args=[secret.occurrence.pk])
+    shut = {
+        "building": secret.room.floor.building_id,
+        "starts_at_0": secret.starts_at.date().isoformat(),
+        "starts_at_1": "11:00",
+        "ends_at_0": secret.starts_at.date().isoformat(),
+        "ends_at_1": "18:00",
+        "reason": "x",
+    }
+    pages = [
+        client.get(LIST),
+        client.get(LIST, {"q": "Secret"}),
+        client.get(page_of(secret), follow=True),
+        client.get(occurrences),
+        client.get(occurrences, {"q": "Secret"}),
+        client.get(occurrence),
+        client.post(LIST, {"action": "cancel_selected", "_selected_action": [secret.pk]}),
+        client.post(reverse("admin:booking_blackout_add"), shut),
+        client.get(reverse("admin:booking_booking_history", args=[secret.pk]), follow=True),
+    ]
+    for page in pages:
+        text = page.content.decode()
+        assert page.status_code == 200
+        assert "Secret budget" not in text
+        assert "wangfang" not in text
+        assert "王芳" not in text
+    for found in (LIST, occurrences):
+        assert not client.get(found, {"q": "Secret"}).context["cl"].result_list
+    clerk.user_permissions.add(Permission.objects.get(codename="view_private_booking"))
+    assert "Secret budget" in client.get(LIST).content.decode()
+    assert "Secret budget" in client.get(page_of(secret)).content.decode()
 
 
 def test_rules_that_make_no_sense_are_said_in_words(client):

@@ -26,6 +26,8 @@ PARAMS = {
     "building": "Z",
     "weekday": 5,
     "limit": 3,
+    "reason": "Repainting",
+    "until": "2026-12-01 13:00",
     "period": "week",
 }
 DATA = {

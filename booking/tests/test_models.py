@@ -19,6 +19,7 @@ from booking.models import (
 )
 from booking.tests import world
 from booking.tests.world import TOMORROW, at, book, user
+from booking.visibility import may_see
 
 pytestmark = pytest.mark.django_db
 SLOT = "tstzrange('2026-12-01 10:00+08', '2026-12-01 11:00+08', '{}')"
@@ -240,9 +241,11 @@ def test_names_follow_the_readers_language():
 
 def test_only_the_organizer_sees_a_private_booking():
     secret = Booking.objects.get(visibility="private")
-    assert secret.is_visible_to(user("wangfang"))
-    assert not secret.is_visible_to(user("lilei"))
-    assert Booking.objects.filter(visibility="public").first().is_visible_to(user("hanmei"))
+    assert may_see(secret, user("wangfang"))
+    assert not may_see(secret, user("lilei"))
+    assert not may_see(secret, None)
+    assert may_see(Booking.objects.filter(visibility="public").first(), user("hanmei"))
+    assert "Secret" not in str(secret)
 
 
 def test_history_is_plain_json():
@@ -252,6 +255,6 @@ def test_history_is_plain_json():
     assert after["room"] == "A302"
     assert datetime.fromisoformat(after["starts_at"]) == at(TOMORROW, "10:00")
     assert str(change) == f"{booking.pk} booked"
-    assert str(booking) == str(booking.pk)
+    assert str(booking) == f"#{booking.pk}"
     assert str(user("lilei").profile) == "lilei"
     assert str(Policy.objects.first()) == "Office hours"

@@ -181,7 +181,7 @@ def test_a_refusal_leaves_the_callers_transaction_usable():
 
 def test_booking_takes_few_statements(django_assert_max_num_queries):
     lilei = user("lilei")
-    with django_assert_max_num_queries(11):  # two of them are the savepoint's
+    with django_assert_max_num_queries(12):  # two of them are the savepoint's
         book("A302", TOMORROW, "10:00", "11:00", organizer=lilei)
 
 

@@ -1,0 +1,231 @@
+"""A day of many rooms at a glance: when they open, what is in them, what is free."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import BigIntegerField, F, Q, Value
+from django.db.models.functions import Cast, Concat
+
+from booking import diary, policies
+from booking.diary import Entry
+from booking.intervals import Interval, gaps
+from booking.models import Blackout, Occurrence
+from booking.policies import Access
+from booking.ranking import RoomFacts
+from booking.visibility import is_hidden
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoomUse:
+    """What is in a room. `kind`: a status that blocks it, or `blackout` with its reason as title.
+
+    booking, title and organizer are None where the viewer may not see them; `blocked` is the time
+    with the buffers around it.
+    """
+
+    kind: str
+    starts_at: datetime
+    ends_at: datetime
+    blocked: Interval
+    booking: int | None = None
+    title: str | None = None
+    organizer: str | None = None
+    is_mine: bool = False
+
+    @property
+    def is_masked(self) -> bool:
+        return self.kind != "blackout" and self.booking is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoomDay:
+    """One room on one local day of its zone: `day` from midnight to midnight, 23 to 25 hours."""
+
+    pk: int
+    facts: RoomFacts
+    access: Access
+    zone: ZoneInfo
+    grid_minutes: int
+    day: Interval
+    hours: tuple[Interval, ...]
+    uses: tuple[RoomUse, ...]
+
+    @property
+    def free(self) -> tuple[Interval, ...]:
+        """When the room is open and nothing blocks it, in order."""
+        busy = [each.blocked for each in self.uses]
+        return tuple(gap for opened in self.hours for gap in gaps(busy, opened))
+
+
+class _Row(NamedTuple):
+    room: int | None
+    during: Any
+    blocked: Any
+    kind: str
+    title: str
+    booking: int | None
+    visibility: str
+    organizer: int | None
+    first_name: str
+    last_name: str
+    username: str
+    building: int | None
+    site: int | None
+
+
+def day_grid(
+    *,
+    viewer: AbstractBaseUser,
+    day: date,
+    now: datetime,
+    building: str | None = None,
+    site: int | None = None,
+    room: str | None = None,
+    seats: int = 1,
+    features: Iterable[str] = (),
+) -> list[RoomDay]:
+    """The rooms the viewer may see on a local day, by code (three queries for any number).
+
+    `building` and `room` by code, `site` by primary key; `seats` at least; all of `features`.
+    """
+    where = Q(seats__gte=seats)
+    for name, value in (
+        ("floor__building__code", building),
+        ("floor__building__site", site),
+        ("code", room),
+    ):
+        if value is not None:
+            where &= Q(**{name: value})
+    wanted = frozenset(features)
+    found = [
+        each
+        for each in diary.entries(user=viewer, now=now, where=where)
+        if wanted <= each.facts.features
+    ]
+    spans = {each.pk: local_day(each.rules.zone, day) for each in found}
+    if not found:
+        return []
+    around = Interval(
+        min(each.starts_at for each in spans.values()), max(each.ends_at for each in spans.values())
+    )
+    uses = _uses(found, around, viewer=viewer, now=now)
+    return [
+        RoomDay(
+            pk=each.pk,
+            facts=each.facts,
+            access=each.access,
+            zone=each.rules.zone,
+            grid_minutes=each.rules.grid_minutes,
+            day=spans[each.pk],
+            hours=tuple(policies.open_intervals(each.rules, day)),
+            uses=tuple(
+                use for use in uses.get(each.pk, ()) if use.blocked.overlaps(spans[each.pk])
+            ),
+        )
+        for each in found
+    ]
+
+
+def local_day(zone: ZoneInfo, day: date) -> Interval:
+    """The instants of a local day, from midnight to midnight."""
+    return Interval(
+        datetime.combine(day, time(0), zone),
+        datetime.combine(day + timedelta(days=1), time(0), zone),
+    )
+
+
+def _uses(
+    found: list[Entry], around: Interval, *, viewer: AbstractBaseUser, now: datetime
+) -> dict[int, list[RoomUse]]:
+    """What is in each room in that time, in order, as the viewer may see it (one query)."""
+    sees_private = any(each.sees_private for each in found)
+    uses: dict[int, list[RoomUse]] = {}
+    for row in _rows([each.pk for each in found], around, now=now):
+        use = _use(row, viewer=viewer, sees_private=sees_private)
+        rooms = [row.room] if row.room is not None else _shut(found, row)
+        for room in rooms:
+            uses.setdefault(room, []).append(use)
+    for each in uses.values():
+        each.sort(key=lambda use: (use.starts_at, use.ends_at))
+    return uses
+
+
+def _shut(found: list[Entry], row: _Row) -> list[int]:
+    """The rooms that the blackout of a building or a site shuts."""
+    return [
+        each.pk
+        for each in found
+        if each.site == row.site or (row.building is not None and each.building == row.building)
+    ]
+
+
+def _use(row: _Row, *, viewer: AbstractBaseUser, sees_private: bool) -> RoomUse:
+    during = {"starts_at": row.during.lower, "ends_at": row.during.upper}
+    blocked = Interval(row.blocked.lower, row.blocked.upper)
+    if row.organizer is None:
+        return RoomUse(kind="blackout", blocked=blocked, title=row.title, **during)
+    is_masked = is_hidden(
+        visibility=row.visibility,
+        organizer=row.organizer,
+        viewer=viewer,
+        sees_private=sees_private,
+    )
+    if is_masked:
+        return RoomUse(kind=row.kind, blocked=blocked, **during)
+    return RoomUse(
+        kind=row.kind,
+        blocked=blocked,
+        booking=row.booking,
+        title=row.title,
+        organizer=f"{row.first_name} {row.last_name}".strip() or row.username,
+        is_mine=row.organizer == viewer.pk,
+        **during,
+    )
+
+
+def _rows(rooms: list[int], around: Interval, *, now: datetime) -> Iterable[_Row]:
+    span = (around.starts_at, around.ends_at)
+    nothing, empty = Cast(Value(None), BigIntegerField()), Value("")
+    booked = (
+        Occurrence.objects.blocking(now)
+        .filter(room__in=rooms, blocked__overlap=span)
+        .values_list(
+            "room_id",
+            "during",
+            "blocked",
+            "status",
+            "booking__title",
+            "booking_id",
+            "booking__visibility",
+            "booking__organizer_id",
+            "booking__organizer__first_name",
+            "booking__organizer__last_name",
+            "booking__organizer__username",
+            nothing,
+            nothing,
+        )
+    )
+    shut = (
+        Blackout.objects.in_force()
+        .filter(during__overlap=span)
+        .values_list(
+            "room_id",
+            "during",
+            Cast(F("during"), Blackout._meta.get_field("during")),
+            Value("blackout"),
+            "reason",
+            nothing,
+            Concat(empty, empty),
+            nothing,
+            empty,
+            empty,
+            empty,
+            "building_id",
+            "site_id",
+        )
+    )
+    return [_Row(*row) for row in booked.union(shut, all=True)]
