@@ -107,7 +107,7 @@ with t as (
             where m.thread_id = t.id and m.status = 'pending'
         )) as newest
     from agentruntime_thread as t
-    where t.id = %(thread)s and t.status <> 'archived' and {_LEASE_FREE}
+    where t.id = %(thread)s and t.status <> 'archived' and not t.sandbox and {_LEASE_FREE}
         and exists (
             select from agentruntime_message as m
             where m.thread_id = t.id and m.status = 'pending'
@@ -151,7 +151,8 @@ from t, claimed, run
 UNATTENDED = f"""
 select distinct t.id from agentruntime_message as m
 join agentruntime_thread as t on t.id = m.thread_id
-where m.status = 'pending' and t.status <> 'archived' and t.agent = any(%(agents)s)
+where m.status = 'pending' and t.status <> 'archived' and not t.sandbox
+    and t.agent = any(%(agents)s)
     and {_LEASE_FREE}
 order by t.id limit %(limit)s
 """
