@@ -85,6 +85,7 @@ class AgentSpec:
     edit: a state with some of these fields (by path) changed; None empties a field.
     simulate: what an effect (its name and arguments) would answer if it happened; it does not.
     volatile: keys whose values come from chance or the clock; two runs of one turn may differ there.
+    personal: keys of effects' arguments and results that hold what a person wrote.
     validate: what is wrong with a state, in words for an operator; nothing for one that can go on.
     loaders: by version of the state, what makes the next version's state of it.
     point_of_no_return: names of nodes after whose start a run is not stopped for a correction.
@@ -106,6 +107,7 @@ class AgentSpec:
     edit: Callable[[State, Mapping[str, Any]], Edit] = _cannot_edit
     simulate: Callable[[str, Mapping[str, Any]], Any] = lambda name, arguments: {}
     volatile: frozenset[str] = frozenset()
+    personal: frozenset[str] = frozenset()
     validate: Callable[[State], Sequence[str]] = lambda state: ()
     loaders: Mapping[int, Callable[[State], State]] = field(default_factory=dict)
     point_of_no_return: frozenset[str] = frozenset()

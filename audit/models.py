@@ -124,3 +124,63 @@ class Operation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class RetentionRule(models.Model):
+    """How long an agent's checkpoints and forks are kept; carried out nightly where switched on."""
+
+    agent = models.CharField(_("agent"), max_length=40, unique=True)
+    keep_last = models.PositiveIntegerField(
+        _("keep the newest"),
+        default=50,
+        help_text=_("So many checkpoints of a thread stay, however old they are."),
+    )
+    older_than_days = models.PositiveIntegerField(
+        _("keep for days"), default=30, help_text=_("Younger checkpoints stay.")
+    )
+    sandbox_days = models.PositiveIntegerField(
+        _("keep forks for days"),
+        default=30,
+        help_text=_("Forks, replays and variants nobody touched for longer are deleted."),
+    )
+    is_on = models.BooleanField(
+        _("carried out nightly"), default=False, help_text=_("By one of the server processes.")
+    )
+    ran_at = models.DateTimeField(_("carried out last"), null=True, editable=False)
+
+    class Meta:
+        verbose_name = _("retention rule")
+        verbose_name_plural = _("retention rules")
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return self.agent
+
+
+class Correction(models.Model):
+    """What a message should have been taken to be, by an administrator: feeds the evaluation."""
+
+    message = models.OneToOneField(
+        "agentruntime.Message",
+        on_delete=models.CASCADE,
+        related_name="correction",
+        verbose_name=_("message"),
+    )
+    was = models.CharField(_("was taken for"), max_length=40)
+    label = models.CharField(_("should have been"), max_length=40)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.PROTECT,
+        related_name="+",
+        verbose_name=_("corrected by"),
+    )
+    reason = models.CharField(_("reason"), max_length=300)
+    at = models.DateTimeField(_("when"), db_default=Now())
+
+    class Meta:
+        verbose_name = _("correction")
+        verbose_name_plural = _("corrections")
+        default_permissions = ("view",)
+
+    def __str__(self) -> str:
+        return f"{self.message_id} {self.label}"

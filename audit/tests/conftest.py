@@ -28,7 +28,10 @@ def transactional_db(django_db_setup, django_db_blocker):
         with connection.cursor() as cursor:
             # The ledger's rows cannot be deleted; a table can be emptied by its owner.
             cursor.execute("truncate audit_operation")
-            cursor.execute("delete from audit_pin; delete from auth_user_user_permissions")
+            cursor.execute(
+                "delete from audit_pin; delete from audit_correction; delete from audit_retentionrule;"
+                " delete from django_admin_log; delete from auth_user_user_permissions"
+            )
             cursor.execute(SWEEP)
         connection.close()
 

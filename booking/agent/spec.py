@@ -159,6 +159,7 @@ SPEC = AgentSpec(
     edit=edits.edit,
     simulate=edits.simulate,
     volatile=edits.VOLATILE,
+    personal=frozenset({"title"}),
     validate=edits.validate,
     # What its nodes do is in our own database: the ledger knows when it is too late to stop them.
     point_of_no_return=frozenset(),
