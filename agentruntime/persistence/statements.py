@@ -268,7 +268,7 @@ with fence as (
         language = %(language)s, agent_version = %(agent_version)s, unread = unread + %(left)s,
         session_at = case when session_open then session_at else clock_timestamp() end,
         session_turn = case when session_open then session_turn else turn end,
-        session_open = %(outcome)s = '',
+        session_open = %(outcome)s = '' and not sandbox,
         quarantined_at = case when %(quarantine)s then clock_timestamp() else quarantined_at end,
         updated_at = clock_timestamp()
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s

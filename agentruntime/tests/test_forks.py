@@ -143,6 +143,9 @@ async def test_a_fork_before_the_act_simulates_it(talk):
 
     ran = await in_db_thread(sandbox.run, fork, say=[Say(value={"approved": True})])
 
+    assert not await in_db_thread(fork.sessions.exists)
+    fork = await in_db_thread(Thread.objects.get, pk=fork.pk)
+    assert not fork.session_open
     assert [(act.recorded, act.result["simulated"]) for act in ran.acts] == [(None, True)]
     assert CALLED == []
     assert not await in_db_thread(Effect.objects.exists)

@@ -11,7 +11,7 @@ import math
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, cast
@@ -167,7 +167,8 @@ class _SandboxRun(GraphRun):
         super().__init__(
             claim,
             pool=pool,
-            spec=spec,
+            # What is tried is no attempt at a task: nothing is counted.
+            spec=replace(spec, outcome=lambda state: ""),
             graph=compiled(spec.name),
             settings=RunSettings(flush_after=math.inf),
             publish=lambda event: None,
@@ -281,6 +282,9 @@ def _claim(thread: Thread, say: Sequence[Say], *, goes_on: bool) -> Claim:
     if not taken:
         raise SandboxBusy(thread.pk)
     thread.refresh_from_db()
+    Run.objects.filter(thread=thread, status=Run.Status.RUNNING).update(
+        status=Run.Status.LOST, ended_at=Now()
+    )
     kind = Run.Kind.START if thread.interrupt is None else Run.Kind.RESUME
     Run.objects.create(
         id=run_id, thread=thread, version=thread.run_version, kind=kind, worker=worker,
@@ -310,7 +314,9 @@ def has_simulated(thread: Thread) -> bool:
 
 def view_of(thread: Thread) -> ThreadView:
     """A thread's row as the runtime passes it on."""
-    return ThreadView(**{each.name: getattr(thread, each.name) for each in fields(ThreadView)})
+    columns = {each.attname for each in Thread._meta.concrete_fields}
+    names = [each.name for each in fields(ThreadView) if each.name in columns]
+    return ThreadView(**{name: getattr(thread, name) for name in names})
 
 
 def _stored(thread: Thread, say: Say) -> MessageView:

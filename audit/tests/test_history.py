@@ -25,7 +25,7 @@ def test_the_list_finds_threads_by_status_question_and_owner(desk, converse):
         ({"question": "none"}, False),
         ({"kind": "live"}, True),
         ({"kind": "forked"}, False),
-        ({"stuck": "yes"}, False),
+        ({"stuck": "any"}, False),
         ({"q": "mei"}, True),
         ({"q": waiting.pk}, True),
         ({"q": "nobody"}, False),
