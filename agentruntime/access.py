@@ -12,11 +12,11 @@ MAX_ID = 120
 def thread_for(user: Any, thread_id: str, *, agent: str | None = None) -> Thread:
     """The person's own thread of that id, and of that agent if one is named.
 
-    Raises ThreadNotFound, also when the thread is somebody else's.
+    Raises ThreadNotFound, also when the thread is somebody else's or an administrator's copy.
     """
     if not thread_id or len(thread_id) > MAX_ID or "\0" in thread_id:
         raise ThreadNotFound(thread_id)
-    threads = Thread.objects.filter(pk=thread_id, owner_id=user.pk)
+    threads = Thread.objects.filter(pk=thread_id, owner_id=user.pk, sandbox=False)
     if agent:
         threads = threads.filter(agent=agent)
     thread = threads.first()

@@ -6,7 +6,7 @@ app can show, mask and edit it without knowing the app.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from agentruntime.exceptions import UnknownAgent
 
@@ -35,6 +35,36 @@ class Said:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Field:
+    """One value of the state that a fork may change.
+
+    path: the channel and the key in it, as in `slots.date`. labels: its name, by language.
+    choices: `(value, words)` of each value it may have, in a language, read when a form is shown.
+    """
+
+    path: str
+    kind: Literal["text", "integer", "date", "time", "list"]
+    labels: Mapping[str, str]
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: Callable[[str], Sequence[tuple[str, str]]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """What changed fields make of a state: new channel values, and the node the graph goes on from
+    as if it had just returned them.
+    """
+
+    update: Mapping[str, Any]
+    after: str
+
+
+def _cannot_edit(state: State, changes: Mapping[str, Any]) -> Edit:
+    raise NotImplementedError("this agent's state has no editable fields")
+
+
+@dataclass(frozen=True, kw_only=True)
 class AgentSpec:
     """An agent.
 
@@ -49,7 +79,15 @@ class AgentSpec:
     outcome: how the attempt at a task ends with this state (`success`, `cancelled`, `failed`), ""
         while it goes on; asked only when the thread waits for nothing.
     phrase: a structured answer in a person's words, for the transcript, by language.
-    editable_fields: names of what a fork may change.
+    editable_fields: what a fork may change.
+    words: people's words, by language, for nodes that have no step and for keys of the described
+        state (`phase`, `result.room`), where operators see them.
+    edit: a state with some of these fields (by path) changed; None empties a field.
+    simulate: what an effect (its name and arguments) would answer if it happened; it does not.
+    volatile: keys whose values come from chance or the clock; two runs of one turn may differ there.
+    personal: keys of effects' arguments and results that hold what a person wrote.
+    validate: what is wrong with a state, in words for an operator; nothing for one that can go on.
+    loaders: by version of the state, what makes the next version's state of it.
     point_of_no_return: names of nodes after whose start a run is not stopped for a correction.
     effect_nodes: nodes that act outside the state.
     greeting: the first words of a thread, by language.
@@ -64,7 +102,14 @@ class AgentSpec:
     is_settled: Callable[[Sequence[Said], Mapping[str, Any]], bool] = lambda said, summary: True
     outcome: Callable[[State], str] = lambda state: "success"
     steps: Sequence[Step] = ()
-    editable_fields: Sequence[str] = ()
+    editable_fields: Sequence[Field] = ()
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    edit: Callable[[State, Mapping[str, Any]], Edit] = _cannot_edit
+    simulate: Callable[[str, Mapping[str, Any]], Any] = lambda name, arguments: {}
+    volatile: frozenset[str] = frozenset()
+    personal: frozenset[str] = frozenset()
+    validate: Callable[[State], Sequence[str]] = lambda state: ()
+    loaders: Mapping[int, Callable[[State], State]] = field(default_factory=dict)
     point_of_no_return: frozenset[str] = frozenset()
     effect_nodes: frozenset[str] = frozenset()
     version: int = 1
@@ -76,6 +121,13 @@ class AgentSpec:
             if step.node == node:
                 return step.labels.get(language, node), index + 1, len(self.steps)
         return node, 0, len(self.steps)
+
+    def loaded(self, state: State, version: int) -> State:
+        """A state that `version` of this agent wrote, as this version has it."""
+        for old in range(version, self.version):
+            if old in self.loaders:
+                state = self.loaders[old](state)
+        return state
 
 
 _agents: dict[str, AgentSpec] = {}

@@ -29,6 +29,41 @@ class ThreadNotFound(RuntimeFault):
     retry = False
 
 
+class CheckpointNotFound(RuntimeFault):
+    """The thread has no such checkpoint: never had it, or it was pruned away."""
+
+    code = "not_found"
+    retry = False
+
+
+class SandboxBusy(RuntimeFault):
+    """The sandbox thread is running already."""
+
+    code = "busy"
+
+
+class SandboxFailed(RuntimeFault):
+    """A node raised in a sandbox run; nothing of the turn was written."""
+
+    code = "internal"
+    retry = False
+
+
+class NotPromotable(RuntimeFault):
+    """A sandbox thread cannot take its original's place. code: why.
+
+    `moved_on`: the original stands elsewhere by now. `busy`: one of them runs, or has unread
+    words. `simulated`: the sandbox believes in an effect that never happened. `no_original`.
+    """
+
+    code = "conflict"
+    retry = False
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 class ThreadArchived(RuntimeFault):
     """The thread is closed; a new one has to be started."""
 

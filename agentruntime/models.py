@@ -84,6 +84,17 @@ class Thread(models.Model):
         null=True,
         help_text=_("Since when messages are set aside because running them ended their worker."),
     )
+    sandbox = models.BooleanField(
+        _("sandbox"), db_default=False, help_text=_("A copy to try things in: it never acts.")
+    )
+    forked_from = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="forks",
+        verbose_name=_("forked from"),
+    )
+    forked_at = models.CharField(_("forked at checkpoint"), max_length=60, db_default="")
     created_at = models.DateTimeField(_("created"), db_default=Now())
     updated_at = models.DateTimeField(_("updated"), db_default=Now())
 

@@ -14,7 +14,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from agentruntime.agents import AgentSpec, Said, Step
+from agentruntime.agents import AgentSpec, Edit, Field, Said, Step
 from agentruntime.execution.context import RunContext
 from agentruntime.operations.host import HostSettings, RuntimeHost, set_host
 
@@ -120,9 +120,23 @@ def _describe(state: Mapping[str, Any]) -> dict[str, Any]:
     draft = state.get("draft") or {}
     return {
         "phase": draft.get("phase", "IDLE"),
-        "slots": {"room": draft.get("room")},
+        "slots": {"room": draft.get("room"), "seats": draft.get("seats")},
         "title": draft.get("wish", "")[:40],
     }
+
+
+def _edit(state: Mapping[str, Any], changes: Mapping[str, Any]) -> Edit:
+    """Another wish is looked for anew."""
+    draft = {"wish": "", **(state.get("draft") or {}), "candidates": [], "phase": "SEARCHING"}
+    for path, value in changes.items():
+        draft[path.partition(".")[2]] = value
+    return Edit(update={"draft": draft}, after="understand")
+
+
+PROBE_FIELDS = (
+    Field(path="draft.wish", kind="text", labels={"en": "Wish", "zh": "愿望"}),
+    Field(path="draft.seats", kind="integer", labels={"en": "Seats", "zh": "座位"}, minimum=1),
+)
 
 
 def probe_spec(
@@ -142,6 +156,11 @@ def probe_spec(
         redact=lambda state: {"draft": sorted(state.get("draft") or {})},
         phrase=lambda value, language: str(value.get("room") or value.get("approved") or ""),
         steps=[Step(node=node, labels={"en": text, "zh": text}) for node, text in labels.items()],
+        editable_fields=PROBE_FIELDS,
+        edit=_edit,
+        simulate=lambda name, arguments: {**arguments, "simulated": True},
+        volatile=frozenset({"intent"}),
+        validate=lambda state: [] if "draft" in state else ["there is no draft"],
         point_of_no_return=frozenset({"book"}),
         effect_nodes=frozenset({"book"}),
     )

@@ -121,7 +121,7 @@ def _recent_threads(user: User) -> QuerySet[Thread]:
     """The person's newest threads in which something was said."""
     said = Message.objects.filter(thread=OuterRef("pk")).order_by("pk")
     return (
-        Thread.objects.filter(Exists(said), owner=user, agent=AGENT)
+        Thread.objects.filter(Exists(said), owner=user, agent=AGENT, sandbox=False)
         .annotate(first_words=Subquery(said.exclude(text="").values("text")[:1]))
         .order_by("-pk")[:THREADS_SHOWN]
     )

@@ -8,7 +8,7 @@ sharing. Reads look every blob up by its primary key (see docs/adr/0002).
 
 import json
 from binascii import b2a_base64
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -25,6 +25,7 @@ from langgraph.checkpoint.base import (
     get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.postgres.base import BasePostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import TASKS
@@ -194,6 +195,34 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
+def tuple_of(saver: BasePostgresSaver, row: Mapping[str, Any]) -> CheckpointTuple:
+    """A row of `TUPLE_SQL` as LangGraph's tuple, decoded on this thread (rows are small)."""
+    thread, ns = row["thread_id"], row["checkpoint_ns"]
+
+    def at(checkpoint_id: str) -> RunnableConfig:
+        return {
+            "configurable": {
+                "thread_id": thread,
+                "checkpoint_ns": ns,
+                "checkpoint_id": checkpoint_id,
+            }
+        }
+
+    checkpoint = row["checkpoint"]
+    values = {
+        **(checkpoint.get("channel_values") or {}),
+        **saver._load_blobs(row["channel_values"]),
+    }
+    parent = row["parent_checkpoint_id"]
+    return CheckpointTuple(
+        at(row["checkpoint_id"]),
+        cast("Checkpoint", {**checkpoint, "channel_values": values}),
+        row["metadata"],
+        at(parent) if parent else None,
+        saver._load_writes(row["pending_writes"]),
+    )
+
+
 class TurnSaver(AsyncPostgresSaver):
     """The saver of one run. `turn=True` collects rows until a commit takes them.
 
@@ -208,7 +237,7 @@ class TurnSaver(AsyncPostgresSaver):
         super().__init__(cast("Any", pool), serde=SERDE)
         self.turn = turn
         self.rows = TurnRows()
-        self._head = self._tuple(head) if head else None
+        self._head = tuple_of(self, head) if head else None
         self._newest: dict[tuple[str, str], CheckpointTuple] = {}
 
     @property
@@ -323,35 +352,8 @@ class TurnSaver(AsyncPostgresSaver):
         async with self._cursor() as cur:
             await cur.execute(WRITE_THROUGH_SQL, rows.parameters(self.serde))
 
-    def _tuple(self, row: DictRow) -> CheckpointTuple:
-        """A row of `TUPLE_SQL` as LangGraph's tuple, decoded on this thread (rows are small)."""
-        thread, ns = row["thread_id"], row["checkpoint_ns"]
-
-        def at(checkpoint_id: str) -> RunnableConfig:
-            return {
-                "configurable": {
-                    "thread_id": thread,
-                    "checkpoint_ns": ns,
-                    "checkpoint_id": checkpoint_id,
-                }
-            }
-
-        checkpoint = row["checkpoint"]
-        values = {
-            **(checkpoint.get("channel_values") or {}),
-            **self._load_blobs(row["channel_values"]),
-        }
-        parent = row["parent_checkpoint_id"]
-        return CheckpointTuple(
-            at(row["checkpoint_id"]),
-            cast("Checkpoint", {**checkpoint, "channel_values": values}),
-            row["metadata"],
-            at(parent) if parent else None,
-            self._load_writes(row["pending_writes"]),
-        )
-
     async def _load_checkpoint_tuple(self, value: DictRow) -> CheckpointTuple:
-        return self._tuple(value)
+        return tuple_of(self, value)
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copy every checkpoint, blob and write of one thread to another, in one transaction.

@@ -110,7 +110,7 @@ with t as (
             where m.thread_id = t.id and m.status = 'pending'
         )) as newest
     from agentruntime_thread as t
-    where t.id = %(thread)s and t.status <> 'archived' and {_LEASE_FREE}
+    where t.id = %(thread)s and t.status <> 'archived' and not t.sandbox and {_LEASE_FREE}
         and exists (
             select from agentruntime_message as m
             where m.thread_id = t.id and m.status = 'pending'
@@ -154,7 +154,8 @@ from t, claimed, run
 UNATTENDED = f"""
 select distinct t.id from agentruntime_message as m
 join agentruntime_thread as t on t.id = m.thread_id
-where m.status = 'pending' and t.status <> 'archived' and t.agent = any(%(agents)s)
+where m.status = 'pending' and t.status <> 'archived' and not t.sandbox
+    and t.agent = any(%(agents)s)
     and {_LEASE_FREE}
 order by t.id limit %(limit)s
 """
@@ -270,7 +271,7 @@ with fence as (
         language = %(language)s, agent_version = %(agent_version)s, unread = unread + %(left)s,
         session_at = case when session_open then session_at else clock_timestamp() end,
         session_turn = case when session_open then session_turn else turn end,
-        session_open = %(outcome)s = '',
+        session_open = %(outcome)s = '' and not sandbox,
         quarantined_at = case when %(quarantine)s then clock_timestamp() else quarantined_at end,
         updated_at = clock_timestamp()
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s

@@ -1,1 +1,1 @@
-"""Reading, comparing, forking and replaying what was. Built by issue 4."""
+"""Checkpoints for operators: history, comparison, forks, replays. Synchronous; runs are sandboxes."""

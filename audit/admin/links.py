@@ -8,18 +8,32 @@ from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
+from agentruntime.models import Thread
+from audit.models import AuditedThread
+
+# What has its page under another model.
+_shown_as: dict[type[Model], type[Model]] = {Thread: AuditedThread}
+
 
 def change_link(row: Model | None, text: str | None = None) -> str | SafeString:
     """A link to a row's page; its bare name where that model has no admin, "-" for none."""
     if row is None:
         return "-"
-    meta = row._meta
+    meta = _shown_as.get(type(row), type(row))._meta
     name = text or str(row)
     try:
         url = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
     except NoReverseMatch:
         return name
     return format_html('<a href="{}">{}</a>', url, name)
+
+
+def checkpoint_link(thread: str, checkpoint: str) -> str | SafeString:
+    """A link to a checkpoint's page, "-" for none."""
+    if not checkpoint:
+        return "-"
+    url = reverse("admin:audit_checkpoint", args=[thread, checkpoint])
+    return format_html('<a href="{}">{}</a>', url, checkpoint)
 
 
 def list_link(model: type[Model], text: str, **filters: Any) -> SafeString:

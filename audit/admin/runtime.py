@@ -1,98 +1,21 @@
-"""Threads, messages, runs and effects: what was said, what ran, what was done. Read-only."""
+"""Messages, runs and effects: what was said, what ran, what was done. Read-only."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from agentruntime.models import Effect, Message, Run, Session, Thread, Worker
-from audit.admin.links import caused, change_link, list_link
-from audit.admin.stuck import StuckFilter
-
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
-else:
-    ModelAdmin = admin.ModelAdmin
-
-
-class ReadOnlyAdmin(ModelAdmin):
-    """May be looked at by whoever has the view permission; changed by nobody."""
-
-    list_per_page = 50
-    show_full_result_count = False
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
+from agentruntime.models import Effect, Message, Run, Worker
+from audit.admin.links import caused, change_link, checkpoint_link
+from audit.admin.readonly import ReadOnlyAdmin
 
 
 def as_json(value: Any) -> SafeString:
     """A JSON value laid out, as text."""
     return format_html("<pre>{}</pre>", json.dumps(value, ensure_ascii=False, indent=2))
-
-
-@admin.register(Thread)
-class ThreadAdmin(ReadOnlyAdmin):
-    list_display = ("id", "owner", "agent", "status", "title", "turn", "lease_owner", "updated_at")
-    list_filter = (
-        StuckFilter,
-        "agent",
-        "status",
-        ("lease_owner", admin.EmptyFieldListFilter),
-        "updated_at",
-    )
-    search_fields = ("id", "title", "owner__username", "owner__first_name", "owner__last_name")
-    list_select_related = ("owner",)
-    date_hierarchy = "created_at"
-    ordering = ("-updated_at",)
-    fields = (
-        "id", "owner", "agent", "agent_version", "language", "status", "title", "open_question",
-        "described", "turn", "head", "run_version", "owner_of_lease", "lease_until", "unread",
-        "quarantined_at", "messages_link", "runs_link", "sessions_link", "effects_link",
-        "created_at", "updated_at",
-    )  # fmt: skip
-    readonly_fields = (
-        "open_question", "described", "owner_of_lease", "messages_link", "runs_link",
-        "sessions_link", "effects_link",
-    )  # fmt: skip
-
-    @admin.display(description=_("lease owner"))
-    def owner_of_lease(self, thread: Thread) -> str:
-        return change_link(Worker(pk=thread.lease_owner)) if thread.lease_owner else "-"
-
-    @admin.display(description=_("sessions"))
-    def sessions_link(self, thread: Thread) -> SafeString:
-        return list_link(Session, str(thread.sessions.count()), thread__id=thread.pk)
-
-    @admin.display(description=_("open question"))
-    def open_question(self, thread: Thread) -> SafeString:
-        return as_json(thread.interrupt)
-
-    @admin.display(description=_("summary"))
-    def described(self, thread: Thread) -> SafeString:
-        return as_json(thread.summary)
-
-    @admin.display(description=_("messages"))
-    def messages_link(self, thread: Thread) -> SafeString:
-        return list_link(Message, str(thread.messages.count()), thread__id=thread.pk)
-
-    @admin.display(description=_("runs"))
-    def runs_link(self, thread: Thread) -> SafeString:
-        return list_link(Run, str(thread.runs.count()), thread__id=thread.pk)
-
-    @admin.display(description=_("effects"))
-    def effects_link(self, thread: Thread) -> SafeString:
-        return list_link(Effect, str(thread.effects.count()), thread__id=thread.pk)
 
 
 class OfThreadAdmin(ReadOnlyAdmin):
@@ -138,14 +61,24 @@ class RunAdmin(OfThreadAdmin):
     date_hierarchy = "started_at"
     ordering = ("-started_at",)
     fields = (
-        "id", "thread_link", "version", "kind", "status", "worker_link", "attempt", "turn", "base",
-        "head", "steps_of", "error", "effects_of", "started_at", "ended_at",
+        "id", "thread_link", "version", "kind", "status", "worker_link", "attempt", "turn",
+        "base_link", "head_link", "steps_of", "error", "effects_of", "started_at", "ended_at",
     )  # fmt: skip
-    readonly_fields = ("thread_link", "worker_link", "steps_of", "effects_of")
+    readonly_fields = (
+        "thread_link", "worker_link", "base_link", "head_link", "steps_of", "effects_of",
+    )  # fmt: skip
 
     @admin.display(description=_("worker"))
     def worker_link(self, run: Run) -> str:
         return change_link(Worker(pk=run.worker))
+
+    @admin.display(description=_("checkpoint before"))
+    def base_link(self, run: Run) -> str:
+        return checkpoint_link(run.thread_id, run.base)
+
+    @admin.display(description=_("checkpoint after"))
+    def head_link(self, run: Run) -> str:
+        return checkpoint_link(run.thread_id, run.head)
 
     @admin.display(description=_("steps"))
     def steps_of(self, run: Run) -> SafeString:
@@ -166,11 +99,11 @@ class EffectAdmin(OfThreadAdmin):
     ordering = ("-id",)
     fields = (
         "id", "name", "caused_rows", "thread_link", "run_link", "message_link", "said",
-        "checkpoint", "task", "intent", "run_version", "arguments_of", "result_of", "created_at",
+        "checkpoint_link", "task", "intent", "run_version", "arguments_of", "result_of", "created_at",
     )  # fmt: skip
     readonly_fields = (
-        "caused_rows", "thread_link", "run_link", "message_link", "said", "arguments_of",
-        "result_of",
+        "caused_rows", "thread_link", "run_link", "message_link", "said", "checkpoint_link",
+        "arguments_of", "result_of",
     )  # fmt: skip
 
     @admin.display(description=_("what it made"))
@@ -184,6 +117,10 @@ class EffectAdmin(OfThreadAdmin):
     @admin.display(description=_("confirming message"))
     def message_link(self, effect: Effect) -> str:
         return change_link(effect.message)
+
+    @admin.display(description=_("checkpoint"))
+    def checkpoint_link(self, effect: Effect) -> str:
+        return checkpoint_link(effect.thread_id, effect.checkpoint)
 
     @admin.display(description=_("what was said"))
     def said(self, effect: Effect) -> str:

@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from agentruntime.models import Chore, Run, Session, Thread, Worker
 from audit.admin.links import change_link, list_link
-from audit.admin.runtime import OfThreadAdmin, ReadOnlyAdmin
+from audit.admin.readonly import ReadOnlyAdmin
+from audit.admin.runtime import OfThreadAdmin
 
 
 @admin.register(Worker)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agentruntime.agents import AgentSpec, Said, Step
-from booking.agent import tools
+from booking.agent import edits, tools
 from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
 from booking.agent.understand import DraftView, Understanding, apply, understand
@@ -154,7 +154,13 @@ SPEC = AgentSpec(
     outcome=outcome,
     phrase=phrase,
     steps=STEPS,
-    editable_fields=("slots", "selected"),
+    editable_fields=edits.FIELDS,
+    words=edits.WORDS,
+    edit=edits.edit,
+    simulate=edits.simulate,
+    volatile=edits.VOLATILE,
+    personal=frozenset({"title"}),
+    validate=edits.validate,
     # What its nodes do is in our own database: the ledger knows when it is too late to stop them.
     point_of_no_return=frozenset(),
     effect_nodes=frozenset({"book", "change"}),
