@@ -3,7 +3,6 @@
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
-
 # Nothing waits for it: what has lapsed is read from the data.
 EVERY_SECONDS = 30.0
 
