@@ -1,6 +1,9 @@
 """What processes know of each other: heartbeats, verdicts, sessions, chores."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 
@@ -9,6 +12,7 @@ import pytest
 from agentruntime.events import ServiceNoticed
 from agentruntime.models import Chore, Session, Worker
 from agentruntime.operations import chores
+from agentruntime.operations.heartbeat import EXIT_HUNG
 from agentruntime.operations.monitor import Monitor
 from agentruntime.persistence import fleet
 from agentruntime.persistence.pools import in_db_thread
@@ -227,3 +231,41 @@ async def test_a_heartbeat_costs_no_lease_and_no_loop(transactional_db, probe, p
             return (await worker_row(host.worker)).seen_at > before
 
         await until(beats)
+
+
+HANGS = """
+import asyncio, logging, time
+import django
+
+django.setup()
+from agentruntime.operations.heartbeat import Heartbeat
+
+async def main():
+    Heartbeat(
+        "w1", conninfo="host=/nowhere", loop=asyncio.get_running_loop(), beat=0.1,
+        holds=lambda: [], is_draining=lambda: False, hung_after=0.3, exit_after=0.8,
+    ).start()
+    await asyncio.sleep(0.3)
+    time.sleep(60)
+
+logging.basicConfig()
+asyncio.run(main())
+"""
+
+
+def test_a_process_that_hangs_for_good_names_where_and_ends():
+    """With or without a database."""
+    began = time.monotonic()
+    ended = subprocess.run(  # noqa: S603 - our own words
+        [sys.executable, "-c", HANGS],
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+    assert ended.returncode == EXIT_HUNG
+    assert "loop_hung" in ended.stderr
+    assert ", in main" in ended.stderr
+    assert time.monotonic() - began < 30

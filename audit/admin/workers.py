@@ -16,10 +16,7 @@ from audit.admin.runtime import OfThreadAdmin
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = (
-        "id", "status", "health", "reason", "held", "step", "still_seconds", "loop_lag_ms",
-        "cpu_percent", "memory_mb", "seen_at",
-    )  # fmt: skip
+    list_display = ("id", "status", "health", "reason", "held", "loop_lag_ms", "seen_at")
     list_filter = ("status", "health")
     search_fields = ("id", "host")
     ordering = (F("ended_at").desc(nulls_first=True), "-seen_at")
