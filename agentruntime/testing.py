@@ -120,9 +120,13 @@ def _describe(state: Mapping[str, Any]) -> dict[str, Any]:
     draft = state.get("draft") or {}
     return {
         "phase": draft.get("phase", "IDLE"),
-        "slots": {"room": draft.get("room"), "seats": draft.get("seats")},
+        "slots": {"room": draft.get("room"), **_named(draft, "seats")},
         "title": draft.get("wish", "")[:40],
     }
+
+
+def _named(draft: Mapping[str, Any], slot: str) -> dict[str, Any]:
+    return {slot: draft[slot]} if slot in draft else {}
 
 
 def _edit(state: Mapping[str, Any], changes: Mapping[str, Any]) -> Edit:

@@ -94,18 +94,18 @@ _LEASE_FREE = """(
 
 # What a lost run of this turn has done outside its state, or nothing: then the turn is no longer open
 # to what was said since.
-_ACTED = """
-select max(e.message_id) from agentruntime_effect as e
-join agentruntime_run as r on r.id = e.run_id
+_ACTS = """
+from agentruntime_effect as e join agentruntime_run as r on r.id = e.run_id
 where e.thread_id = t.id and r.turn = t.turn + 1
 """
 
-# Waits for nothing: a row locked by a fenced write in flight is skipped and tried at the next look.
+# Under LOCK_FOR_CLAIM, which waits for nothing: a row locked by a fenced write in flight is skipped and
+# tried at the next look.
 # A run that takes another's place begins at the instant the other ends: one clock for both.
 CLAIM = f"""
 with t as (
-    select {THREAD}, t.stop_version = t.run_version and ({_ACTED}) is null as is_stopped,
-        coalesce(({_ACTED}), (
+    select {THREAD}, t.stop_version = t.run_version and not exists (select {_ACTS}) as is_stopped,
+        coalesce((select max(e.message_id) {_ACTS}), (
             select max(m.id) from agentruntime_message as m
             where m.thread_id = t.id and m.status = 'pending'
         )) as newest
@@ -115,7 +115,6 @@ with t as (
             select from agentruntime_message as m
             where m.thread_id = t.id and m.status = 'pending'
         )
-    for update skip locked
 ), lost as (
     update agentruntime_run as r set status = 'lost', ended_at = statement_timestamp()
     from t where r.thread_id = t.id and r.version = t.run_version and r.status = 'running'
@@ -166,9 +165,14 @@ select 1 from agentruntime_thread
 where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s for update
 """
 
-# In a transaction, for whoever decides by what is unread: messages come and go under this lock.
+# In a transaction, for whoever decides by what is unread: messages come and go under this lock, and
+# a statement that waits for a row sees the others as they were before.
 LOCK = """
 select 1 from agentruntime_thread where id = %(thread)s for no key update
+"""
+
+LOCK_FOR_CLAIM = """
+select 1 from agentruntime_thread where id = %(thread)s for update skip locked
 """
 
 # A run that has not begun takes in what was said since its claim.
@@ -218,7 +222,7 @@ with bumped as (
             then t.run_version + 1 else t.stop_version end,
         lease_until = clock_timestamp() + %(lease)s
     where t.id = %(thread)s and t.run_version = %(version)s and t.lease_owner = %(worker)s
-        and ({_ACTED}) is null
+        and not exists (select {_ACTS})
     returning t.id, t.turn, t.head, t.interrupt, t.run_version
 ), ended as (
     update agentruntime_run as r set status = 'superseded',

@@ -150,8 +150,10 @@ async def claim(pool: Pool, *, thread: str, worker: str, lease: timedelta) -> Cl
     None when there is nothing to take, or a fenced write of its last owner is still in flight.
     """
     run = uuid7()
-    async with borrowed(pool) as conn:
+    async with borrowed(pool) as conn, conn.transaction():
         names = {"thread": thread, "worker": worker, "lease": lease, "run": run}
+        if await (await conn.execute(sql.LOCK_FOR_CLAIM, names)).fetchone() is None:
+            return None
         row = await (await conn.execute(sql.CLAIM, names)).fetchone()
         if row is None:
             return None
@@ -272,7 +274,8 @@ async def ask_to_stop(pool: Pool, thread: str) -> int | None:
 
 async def release(pool: Pool, lease: Lease, *, status: str, error: str = "") -> None:
     """Give a thread back with its messages unread; nothing when the lease is lost already."""
-    async with borrowed(pool) as conn:
+    async with borrowed(pool) as conn, conn.transaction():
+        await conn.execute(sql.LOCK, {"thread": lease.thread})
         await conn.execute(
             sql.RELEASE,
             {
