@@ -131,7 +131,7 @@ class Page:
 
     def picture(self) -> dict:
         """The whole thread as the process shows it now; `question` is the open one or None."""
-        self.send("sync")
+        self.send("init", session_id=self.id)
         self.send("ping")  # answered after it: older pictures may still be on their way to us
         picture: dict = {}
         while (frame := self.until("welcome", "interrupt", "pong"))["type"] != "pong":

@@ -22,6 +22,9 @@ from booking.demo import PASSWORD
 from tests.browser.site import ROOT, START_SECONDS, Site
 from tests.processes.pages import Page, until
 
+# What people and processes leave behind beside the runs: sign-ins, heartbeats, who did a chore when.
+NOT_OF_RUNS = {"django_session", "agentruntime_worker", "agentruntime_chore"}
+
 HEAD_CHECK_SECONDS = 2.0  # how often a process compares what it showed with the database
 
 # Starts servers quickly: what they import from elsewhere is imported once, every server is a fork
@@ -282,7 +285,7 @@ class Together:
         return {
             name: self.rows(read.format(sql.Identifier(name)))
             for (name,) in named
-            if name != "django_session"  # signing in is no part of a run
+            if name not in NOT_OF_RUNS
         }
 
 
