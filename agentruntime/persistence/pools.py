@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import psycopg
 from asgiref.sync import SyncToAsync
-from django.db import close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import DictRow, dict_row
@@ -123,6 +123,8 @@ async def in_db_thread(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwarg
         close_old_connections()
         try:
             return call(*args, **kwargs)
+        except (OperationalError, InterfaceError) as error:
+            raise StorageUnavailable(type(error).__name__) from error
         finally:
             close_old_connections()
 
