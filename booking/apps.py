@@ -11,6 +11,8 @@ class BookingConfig(AppConfig):
 
     def ready(self) -> None:
         from agentruntime.agents import register
+        from booking import chores
         from booking.agent.spec import SPEC
 
         register(SPEC)
+        chores.register()
