@@ -11,8 +11,8 @@ from agentruntime.operations import chores
 from booking.calendar.outbox import send_outbox
 from booking.services import expire_requests, release_no_shows
 
-LAPSES_SECONDS = 15
-OUTBOX_SECONDS = 5
+LAPSES_SECONDS = 15.0
+OUTBOX_SECONDS = 5.0
 
 
 def register() -> None:
