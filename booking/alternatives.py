@@ -66,30 +66,39 @@ def _other_times(
     prospects: Iterable[Prospect], request: RoomRequest, during: Interval, now: datetime
 ) -> list[Alternative]:
     """(a) Per wished room the nearest earlier and later free start of the day, by shift."""
-    found = [
-        (abs(starts_at - during.starts_at), position, starts_at, prospect.room.code)
-        for position, prospect in enumerate(_wished(prospects, request))
-        if not prospect.is_free(during)
-        for starts_at in _nearest_starts(prospect, during, now)
-    ]
+    legal: dict[Rules, list[datetime]] = {}
+    found = []
+    for position, prospect in enumerate(_wished(prospects, request)):
+        if prospect.is_free(during):
+            continue
+        rules = prospect.rules
+        if rules not in legal:
+            legal[rules] = _starts_nearby(rules, during, now)
+        for starts_at in _nearest_free(prospect, during, legal[rules]):
+            shift = abs(starts_at - during.starts_at)
+            found.append((shift, position, starts_at, prospect.room.code))
     return [
         _alternative("other_time", code, during.starting(starts_at), _shift(during, starts_at))
         for _distance, _position, starts_at, code in sorted(found)
     ]
 
 
-def _nearest_starts(prospect: Prospect, during: Interval, now: datetime) -> Iterator[datetime]:
-    rules = prospect.rules
-    starts = [
-        starts_at
-        for starts_at in policies.legal_starts(
-            rules, day=rules.local(during.starts_at).date(), duration=during.duration, now=now
-        )
-        if abs(starts_at - during.starts_at) <= SHIFT
-        and prospect.is_free(during.starting(starts_at))
-    ]
-    yield from [starts_at for starts_at in starts if starts_at < during.starts_at][-1:]
-    yield from [starts_at for starts_at in starts if starts_at > during.starts_at][:1]
+def _starts_nearby(rules: Rules, during: Interval, now: datetime) -> list[datetime]:
+    """The starts of the day within the shift at which rooms of these rules may be booked."""
+    day = rules.local(during.starts_at).date()
+    starts = policies.legal_starts(rules, day=day, duration=during.duration, now=now)
+    return [start for start in starts if abs(start - during.starts_at) <= SHIFT]
+
+
+def _nearest_free(
+    prospect: Prospect, during: Interval, starts: Sequence[datetime]
+) -> Iterator[datetime]:
+    """The nearest earlier and the nearest later start at which the room is free."""
+    earlier = [start for start in starts if start < during.starts_at]
+    later = [start for start in starts if start > during.starts_at]
+    for side in (reversed(earlier), later):
+        free = (start for start in side if prospect.is_free(during.starting(start)))
+        yield from islice(free, 1)
 
 
 def _other_rooms(

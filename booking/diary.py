@@ -88,7 +88,8 @@ def entries(
     Whether a room needs approval is said for a booking of that duration.
     """
     home = Profile.objects.filter(user_id=user.pk, building=OuterRef("floor__building"))
-    active = rooms().filter(where or Q(), is_active=True)
+    active = rooms().select_related(None).select_related("floor__building__site")
+    active = active.filter(where or Q(), is_active=True)
     found = list(active.annotate(is_home=Exists(home)).order_by("code"))
     ruled = regimes({room.policy_id for room in found}, user=user, now=now)
     return [
@@ -161,28 +162,18 @@ def prospects(
     """The rooms with what blocks them in `around` (one query)."""
     chosen = list(chosen)
     busy: dict[int, list[Interval]] = {}
-    for use in uses(chosen, around=around, now=now, ignore_booking=ignore_booking):
-        busy.setdefault(use.room, []).append(use.blocked)
+    for room, blocked in _blocked(chosen, around=around, now=now, ignore_booking=ignore_booking):
+        busy.setdefault(room, []).append(blocked)
     return [Prospect(entry.facts, entry.rules, tuple(busy.get(entry.pk, ()))) for entry in chosen]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Use:
-    """What blocks a room (by primary key), and when: an occurrence or a blackout, by theirs."""
-
-    room: int
-    blocked: Interval
-    occurrence: int | None
-    blackout: int | None
-
-
-def uses(
+def _blocked(
     chosen: Iterable[Entry],
     *,
     around: Interval,
     now: datetime,
     ignore_booking: int | None = None,
-) -> Iterator[Use]:
+) -> Iterator[tuple[int, Interval]]:
     """What blocks the rooms in `around`: bookings with their buffers, and blackouts (one query)."""
     chosen = list(chosen)
     nothing = Cast(Value(None), BigIntegerField())
@@ -191,15 +182,17 @@ def uses(
         Occurrence.objects.blocking(now)
         .filter(room__in=[entry.pk for entry in chosen], blocked__overlap=span)
         .exclude(booking=ignore_booking)
-        .values_list("room_id", "blocked", "pk", nothing, nothing, nothing)
+        .order_by()
+        .values_list("room_id", "blocked__startswith", "blocked__endswith", nothing, nothing)
     )
     shut = (
         Blackout.objects.in_force()
         .filter(during__overlap=span)
-        .values_list("room_id", "during", nothing, "pk", "building_id", "site_id")
+        .order_by()
+        .values_list("room_id", "during__startswith", "during__endswith", "building_id", "site_id")
     )
-    for room, blocked, occurrence, blackout, building, site in booked.union(shut, all=True):
-        interval = Interval(blocked.lower, blocked.upper)
+    for room, first, last, building, site in booked.union(shut, all=True):
+        blocked = Interval(first, last)
         rooms = [room]
         if room is None:
             rooms = [
@@ -208,7 +201,7 @@ def uses(
                 if each.site == site or (building is not None and each.building == building)
             ]
         for pk in rooms:
-            yield Use(room=pk, blocked=interval, occurrence=occurrence, blackout=blackout)
+            yield pk, blocked
 
 
 def _hours() -> QuerySet[OpeningHours, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -28,6 +29,24 @@ def _words(text: str) -> list[str]:
 def _path(text: str) -> Path:
     path = Path(text).expanduser()
     return path if path.is_absolute() else ROOT / path
+
+
+def _mail_server(text: str) -> dict[str, Any]:
+    """Django's mail settings of an address; empty without one."""
+    if not text:
+        return {}
+    parts = urlsplit(text)
+    if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+        raise ValueError("use smtp://host:port or smtps://host:port")
+    is_tls = parts.scheme == "smtps"
+    return {
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if is_tls else 587),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": is_tls,
+        "EMAIL_USE_TLS": not is_tls and parts.username is not None,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +186,18 @@ SETTINGS: dict[str, Setting] = {
             default="rules",
             read=str,
             about="How people are understood: rules (offline, deterministic).",
+        ),
+        Setting(
+            name="EMAIL_URL",
+            default="",
+            read=_mail_server,
+            about="Mail server, smtp://user:password@host:587 (with STARTTLS) or smtps://. Empty: mail is written to ROOMWISE_DATA/mail.",
+        ),
+        Setting(
+            name="EMAIL_FROM",
+            default="roomwise@localhost",
+            read=str,
+            about="Sender of mail, and host of the invitations in it.",
         ),
         Setting(
             name="LOG_LEVEL",

@@ -132,6 +132,15 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
 
 LOGGING = logging_config(env.read("LOG_LEVEL"))
 
+EMAIL_TIMEOUT = 10
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.read("EMAIL_FROM")
+EMAIL_FILE_PATH = env.read("ROOMWISE_DATA") / "mail"
+if _mail_server := env.read("EMAIL_URL"):
+    globals().update(_mail_server)
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+
 ROOMWISE = {
     "runtime": {
         "lease_seconds": env.read("ROOMWISE_LEASE_SECONDS"),

@@ -1,5 +1,5 @@
 """The stock administration of rooms and bookings. Bookings change through the services only."""
 
-from booking.admin import blackouts, bookings, places, rules
+from booking.admin import blackouts, bookings, outbox, places, rules
 
-__all__ = ["blackouts", "bookings", "places", "rules"]
+__all__ = ["blackouts", "bookings", "outbox", "places", "rules"]

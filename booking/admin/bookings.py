@@ -239,12 +239,12 @@ class BookingAdmin(AskingAdmin):
     def described(self, row: Booking) -> str:
         return f"{row}: {self.room(row)}, {self.when(row)}"
 
-    @admin.display(description=_("title"), ordering="pk")
+    @admin.display(description=_("title"))
     def about(self, booking: Booking) -> Any:
         known: Seen = booking.seen  # type: ignore[attr-defined]
         return _("(private)") if known.is_masked else known.title or "-"
 
-    @admin.display(description=_("organizer"), ordering="pk")
+    @admin.display(description=_("organizer"))
     def by_whom(self, booking: Booking) -> str:
         known: Seen = booking.seen  # type: ignore[attr-defined]
         return known.organizer or "-"

@@ -12,6 +12,7 @@ from booking.models.agreements import (
     Visibility,
     lapsed_status,
 )
+from booking.models.calendar import CalendarFeed, Mail
 from booking.models.closures import Blackout
 from booking.models.history import BookingChange
 from booking.models.places import Building, Feature, Floor, Profile, Room, Site
@@ -32,9 +33,11 @@ __all__ = [
     "Booking",
     "BookingChange",
     "Building",
+    "CalendarFeed",
     "Feature",
     "Floor",
     "Grant",
+    "Mail",
     "Occurrence",
     "OpeningHours",
     "Policy",

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.contrib.postgres.functions import RandomUUID
 from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import BooleanField, CheckConstraint, F, Func, Min, Prefetch, Q
@@ -129,6 +130,9 @@ class Booking(models.Model):
         related_name="continued_by",
         verbose_name=_("continues"),
         help_text=_("The series whose coming dates were changed and became this one."),
+    )
+    calendar_uid = models.UUIDField(
+        _("calendar identity"), db_default=RandomUUID(), unique=True, editable=False
     )
     idempotency_key = models.CharField(_("idempotency key"), max_length=KEY_LENGTH)
     request_digest = models.CharField(

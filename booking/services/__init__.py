@@ -15,6 +15,7 @@ from booking.services.bookings import (
     cancel_booking,
     reschedule_booking,
 )
+from booking.services.feeds import issue_feed, revoke_feed
 from booking.services.lapses import expire_requests, release_no_shows
 from booking.services.series import OnClash, book_series
 from booking.services.series_changes import change_series
@@ -35,10 +36,12 @@ __all__ = [
     "check_in",
     "close_rooms",
     "expire_requests",
+    "issue_feed",
     "lift_blackout",
     "reject_booking",
     "release_no_shows",
     "reschedule_booking",
     "restore_booking",
+    "revoke_feed",
     "swap_bookings",
 ]

@@ -24,6 +24,7 @@ from booking.services.placing import PLACED, span
 from booking.services.quotas import Use, check_one_room, check_quotas
 from booking.services.records import (
     Action,
+    as_person,
     constraint,
     digest,
     loaded,
@@ -77,7 +78,7 @@ def book_room(
         "visibility": str(visibility),
     }
     booking = Booking(
-        organizer_id=organizer.pk,
+        organizer=as_person(organizer),
         title=title,
         visibility=visibility,
         headcount=headcount,

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 
 from booking.exceptions import IdempotencyMismatch, RoomUnavailable
 from booking.models import Booking, BookingChange, Occurrence, Source
+from booking.services.outbox import enqueue
 
 REASON_LENGTH = 200
 
@@ -34,14 +35,16 @@ def record(
 ) -> BookingChange:
     """Raise the booking's version and keep what happened. The booking's row is held."""
     Booking.objects.filter(pk=booking.pk).update(version=F("version") + 1, updated_at=Now())
-    return BookingChange.objects.create(
-        booking=booking,
-        by_id=by.pk,
-        source=source,
-        action=action,
-        before=before,
-        after=after,
-        reason=one_line(reason),
+    return _kept(
+        BookingChange(
+            booking=booking,
+            by_id=by.pk,
+            source=source,
+            action=action,
+            before=before,
+            after=after,
+            reason=one_line(reason),
+        )
     )
 
 
@@ -49,25 +52,41 @@ def record_first(
     booking: Booking, occurrences: Iterable[Occurrence], *, by: AbstractBaseUser, source: str
 ) -> BookingChange:
     """The first row of a new booking's history."""
-    return BookingChange.objects.create(
-        booking=booking,
-        by_id=by.pk,
-        source=source,
-        action=Action.BOOKED,
-        after=pictures(occurrences),
+    return _kept(
+        BookingChange(
+            booking=booking,
+            by_id=by.pk,
+            source=source,
+            action=Action.BOOKED,
+            after=pictures(occurrences),
+        )
     )
 
 
 def record_by_itself(booking: Booking, action: Action, *, before: Any, after: Any) -> BookingChange:
     """What nobody did. The version stays: the booking's row is not held by whoever finds it out."""
-    return BookingChange.objects.create(
-        booking=booking,
-        by=None,
-        source=Source.SYSTEM,
-        action=action,
-        before=before,
-        after=after,
+    return _kept(
+        BookingChange(
+            booking=booking,
+            by=None,
+            source=Source.SYSTEM,
+            action=action,
+            before=before,
+            after=after,
+        )
     )
+
+
+def _kept(change: BookingChange) -> BookingChange:
+    """The row of history, and with it the mail that tells of it."""
+    change.save(force_insert=True)
+    enqueue(change)
+    return change
+
+
+def as_person(user: AbstractBaseUser) -> Any:
+    """The user as the foreign keys name its model."""
+    return user
 
 
 def one_line(reason: str) -> str:

@@ -20,6 +20,7 @@ from booking.services.lapses import free_lapsed
 from booking.services.placing import Terms
 from booking.services.quotas import Use, check_one_room, check_quotas
 from booking.services.records import (
+    as_person,
     constraint,
     digest,
     loaded,
@@ -77,7 +78,7 @@ def book_series(
         "visibility": str(visibility),
     }
     booking = Booking(
-        organizer_id=organizer.pk,
+        organizer=as_person(organizer),
         title=title,
         visibility=visibility,
         headcount=headcount,

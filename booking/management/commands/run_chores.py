@@ -8,7 +8,7 @@ from booking import chores
 
 
 class Command(BaseCommand):
-    help = "Release rooms nobody checked in to and expire requests nobody decided, once."
+    help = "Release unused rooms, expire undecided requests and send the mail that waits, once."
 
     def handle(self, *args: Any, **options: Any) -> None:
         for name, count in chores.run().items():

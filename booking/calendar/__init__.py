@@ -1,0 +1,1 @@
+"""Bookings as calendars: iCalendar files, invitations by mail, feeds. Reads; sends what waits."""
