@@ -120,7 +120,7 @@ def _describe(state: Mapping[str, Any]) -> dict[str, Any]:
     draft = state.get("draft") or {}
     return {
         "phase": draft.get("phase", "IDLE"),
-        "slots": {"room": draft.get("room"), "seats": draft.get("seats")},
+        "slots": {"room": draft.get("room"), **{k: draft[k] for k in ("seats",) if k in draft}},
         "title": draft.get("wish", "")[:40],
     }
 

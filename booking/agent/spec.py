@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentruntime.agents import AgentSpec, Said, Step
 from booking.agent import edits, tools
+from booking.agent.planner import LABELS
 from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
 from booking.agent.understand import DraftView, Understanding, apply, understand
@@ -159,6 +160,7 @@ SPEC = AgentSpec(
     edit=edits.edit,
     simulate=edits.simulate,
     volatile=edits.VOLATILE,
+    labels=LABELS,
     personal=frozenset({"title"}),
     validate=edits.validate,
     # What its nodes do is in our own database: the ledger knows when it is too late to stop them.
