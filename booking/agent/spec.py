@@ -1,6 +1,7 @@
 """What the runtime and the audit app are told about the booking agent. Pure functions of state."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,12 @@ def build_graph() -> "StateGraph[Any, Any, Any, Any]":
     from booking.agent import graph
 
     return graph.build_graph()
+
+
+def _as_of(moment: datetime) -> AbstractContextManager[None]:
+    from booking.agent.asof import as_of
+
+    return as_of(moment)
 
 
 # What an act of understanding is beside a run.
@@ -160,6 +167,7 @@ SPEC = AgentSpec(
     edit=edits.edit,
     simulate=edits.simulate,
     volatile=edits.VOLATILE,
+    as_of=_as_of,
     labels=LABELS,
     personal=frozenset({"title"}),
     validate=edits.validate,
