@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.urls import reverse
 
 from agentruntime.access import new_thread
 from agentruntime.models import Effect, Thread
@@ -138,3 +139,25 @@ def test_edited_slots_lead_to_another_search(booked):
     assert state["dialogue"]["phase"] == "AWAITING_SELECTION"
     missing, _ = forks.fork(booked, asked, changes={"slots.date": None})
     assert missing.interrupt["kind"] == "clarify"
+
+
+def test_from_a_booking_to_its_message_and_back_is_a_click_each(booked, client):
+    client.force_login(get_user_model().objects.get(username="admin"))
+    effect = Effect.objects.get()
+    booking = Booking.objects.get(effect=effect)
+    pages = {
+        "booking": reverse("admin:booking_booking_change", args=[booking.pk]),
+        "effect": reverse("admin:agentruntime_effect_change", args=[effect.pk]),
+        "checkpoint": reverse("admin:audit_checkpoint", args=[booked.pk, effect.checkpoint]),
+        "message": reverse("admin:agentruntime_message_change", args=[effect.message_id]),
+    }
+    text = {name: client.get(address).content.decode() for name, address in pages.items()}
+
+    assert pages["effect"] in text["booking"]
+    assert pages["booking"] in text["effect"]
+    assert pages["checkpoint"] in text["effect"]
+    assert pages["message"] in text["effect"]
+    assert pages["effect"] in text["checkpoint"]
+    assert pages["booking"] in text["checkpoint"]
+    assert pages["message"] in text["checkpoint"]
+    assert pages["effect"] in text["message"]
