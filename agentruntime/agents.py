@@ -5,7 +5,9 @@ app can show, mask and edit it without knowing the app.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from agentruntime.exceptions import UnknownAgent
@@ -85,9 +87,13 @@ class AgentSpec:
     edit: a state with some of these fields (by path) changed; None empties a field.
     simulate: what an effect (its name and arguments) would answer if it happened; it does not.
     volatile: keys whose values come from chance or the clock; two runs of one turn may differ there.
+    as_of: a context in which an app's reads see the world about as it was at an instant; entered
+        in a transaction of its own that is rolled back. Replays of old conversations read so.
+    labels: what a message may be taken to be once the graph has read it.
     personal: keys of effects' arguments and results that hold what a person wrote.
     validate: what is wrong with a state, in words for an operator; nothing for one that can go on.
-    loaders: by version of the state, what makes the next version's state of it.
+    loaders: by version of the state, what makes the next version's state of it. Each is given every
+        state that is read, however old, and leaves one that has what it adds as it is.
     point_of_no_return: names of nodes after whose start a run is not stopped for a correction.
     effect_nodes: nodes that act outside the state.
     greeting: the first words of a thread, by language.
@@ -107,6 +113,8 @@ class AgentSpec:
     edit: Callable[[State, Mapping[str, Any]], Edit] = _cannot_edit
     simulate: Callable[[str, Mapping[str, Any]], Any] = lambda name, arguments: {}
     volatile: frozenset[str] = frozenset()
+    as_of: Callable[[datetime], AbstractContextManager[None]] = lambda moment: nullcontext()
+    labels: Sequence[str] = ()
     personal: frozenset[str] = frozenset()
     validate: Callable[[State], Sequence[str]] = lambda state: ()
     loaders: Mapping[int, Callable[[State], State]] = field(default_factory=dict)
@@ -122,11 +130,10 @@ class AgentSpec:
                 return step.labels.get(language, node), index + 1, len(self.steps)
         return node, 0, len(self.steps)
 
-    def loaded(self, state: State, version: int) -> State:
-        """A state that `version` of this agent wrote, as this version has it."""
-        for old in range(version, self.version):
-            if old in self.loaders:
-                state = self.loaders[old](state)
+    def loaded(self, state: State) -> State:
+        """A stored state as this version of the agent has it."""
+        for version in sorted(self.loaders):
+            state = self.loaders[version](state)
         return state
 
 

@@ -48,3 +48,9 @@ class IdMistyped(AuditError):
 
 class RunFailed(AuditError):
     """A step of the agent failed in a sandbox."""
+
+
+class UnknownLabel(AuditError):
+    """A label the orchestrator does not know."""
+
+    text = _("There is no such label.")

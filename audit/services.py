@@ -5,19 +5,23 @@ Permissions are the caller's business (a page, a command); reasons are asked for
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import IO, Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext, override
 
+from agentruntime.agents import get_agent
 from agentruntime.exceptions import NotPromotable as CannotPromote
 from agentruntime.exceptions import SandboxBusy, SandboxFailed
-from agentruntime.models import Thread
+from agentruntime.models import Message, Thread
+from agentruntime.orchestration.policy import CLASSES
 from agentruntime.timetravel import forks, history, sandbox
 from agentruntime.timetravel import promote as promoting
 from agentruntime.timetravel import replay as replaying
 from agentruntime.timetravel.variants import Variant, try_variants
+from audit import export as exporting
 from audit.exceptions import (
     IdMistyped,
     NotPromotable,
@@ -25,8 +29,9 @@ from audit.exceptions import (
     RunFailed,
     ThreadBusy,
     ThreadMovedOn,
+    UnknownLabel,
 )
-from audit.models import Operation, Pin
+from audit.models import Correction, Operation, Pin
 
 Kind, Outcome = Operation.Kind, Operation.Outcome
 REASON_LENGTH = 300
@@ -263,3 +268,39 @@ def promote(
         )  # fmt: skip
         raise _OBSTACLES.get(error.why, NotPromotable)() from error
     return original
+
+
+def export(thread: Thread, out: IO[bytes], *, by: AbstractBaseUser | None, reason: str) -> str:
+    """Write a thread as evidence; its seal, which the ledger keeps too. Raises ReasonMissing."""
+    reason = reasoned(reason)
+    seal = exporting.write(thread, out, at=timezone.now().isoformat())
+    record(Kind.EXPORT, by=by, reason=reason, thread=thread.pk, details={"seal": seal})
+    return seal
+
+
+def labels_of(agent: str) -> list[str]:
+    """What a message of an agent may be taken to be: beside a run, or when it was read."""
+    return sorted({*CLASSES, *get_agent(agent).labels})
+
+
+@transaction.atomic
+def correct(message: Message, *, label: str, by: AbstractBaseUser, reason: str) -> Correction:
+    """Say what a message should have been taken to be; saying so again replaces it.
+
+    Raises ReasonMissing, UnknownLabel.
+    """
+    reason = reasoned(reason)
+    if label not in labels_of(message.thread.agent):
+        raise UnknownLabel
+    correction, _ = Correction.objects.update_or_create(
+        message=message,
+        defaults={
+            "was": message.classification, "label": label, "by_id": by.pk,
+            "reason": reason[:REASON_LENGTH], "at": timezone.now(),
+        },
+    )  # fmt: skip
+    record(
+        Kind.CORRECT, by=by, reason=reason, thread=message.thread_id, target=f"message {message.pk}",
+        details={"was": message.classification, "label": label},
+    )  # fmt: skip
+    return correction

@@ -78,7 +78,7 @@ class Run:
             messages=self.input.messages,
             said=[dict(item) for item in claim.flushed.said] if claim.flushed else [],
         )
-        self.saver = TurnSaver(pool, turn=True, head=claim.head)
+        self.saver = TurnSaver(pool, turn=True, head=claim.head, load=spec.loaded)
         self.steps: list[dict[str, Any]] = []
         self.step = ""
         self._pool = pool

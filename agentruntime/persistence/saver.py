@@ -8,7 +8,7 @@ sharing. Reads look every blob up by its primary key (see docs/adr/0002).
 
 import json
 from binascii import b2a_base64
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -223,6 +223,13 @@ def tuple_of(saver: BasePostgresSaver, row: Mapping[str, Any]) -> CheckpointTupl
     )
 
 
+def _loaded(
+    found: CheckpointTuple, load: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> CheckpointTuple:
+    values = dict(load(found.checkpoint["channel_values"]))
+    return found._replace(checkpoint={**found.checkpoint, "channel_values": values})
+
+
 class TurnSaver(AsyncPostgresSaver):
     """The saver of one run. `turn=True` collects rows until a commit takes them.
 
@@ -233,11 +240,18 @@ class TurnSaver(AsyncPostgresSaver):
 
     SELECT_SQL = TUPLE_SQL
 
-    def __init__(self, pool: Pool, *, turn: bool = False, head: DictRow | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        turn: bool = False,
+        head: DictRow | None = None,
+        load: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: values,
+    ) -> None:
         super().__init__(cast("Any", pool), serde=SERDE)
         self.turn = turn
         self.rows = TurnRows()
-        self._head = tuple_of(self, head) if head else None
+        self._head = _loaded(tuple_of(self, head), load) if head else None
         self._newest: dict[tuple[str, str], CheckpointTuple] = {}
 
     @property

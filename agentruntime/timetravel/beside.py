@@ -27,7 +27,7 @@ select
     (select coalesce(json_agg(json_build_object('id', f.id, 'checkpoint', f.forked_at)
             order by f.id), '[]')
         from agentruntime_thread as f
-        where f.forked_from_id = %(thread)s and f.forked_at = any(%(ids)s))::text
+        where f.forked_from_id = %(thread)s)::text
 """
 
 
@@ -41,8 +41,18 @@ class Beside:
     forks: list[dict[str, Any]] = field(default_factory=list)
 
 
-def beside(thread: str, points: Sequence[Point]) -> dict[str, Beside]:
-    """By checkpoint; one statement for all of them."""
+@dataclass(frozen=True)
+class Surroundings:
+    """by: what is beside each checkpoint, by its id. forks: `(thread, checkpoint it left at)` of
+    all forks of the thread, whichever checkpoints were asked for.
+    """
+
+    by: dict[str, Beside]
+    forks: list[tuple[str, str]]
+
+
+def beside(thread: str, points: Sequence[Point]) -> Surroundings:
+    """One statement for all of them."""
     names: dict[str, Any] = {
         "thread": thread,
         "versions": sorted({each.version for each in points if each.version is not None}),
@@ -54,7 +64,9 @@ def beside(thread: str, points: Sequence[Point]) -> dict[str, Beside]:
     found = {each.id: Beside(run=runs.get(str(each.version))) for each in points}
     for point in points:
         found[point.id].said = [each for each in messages if each["version"] == point.version]
-    for kind, rows in (("effects", effects), ("forks", forks)):
-        for row in rows:
-            getattr(found[row["checkpoint"]], kind).append(row)
-    return found
+    for row in effects:
+        found[row["checkpoint"]].effects.append(row)
+    for row in forks:
+        if row["checkpoint"] in found:
+            found[row["checkpoint"]].forks.append(row)
+    return Surroundings(by=found, forks=[(row["id"], row["checkpoint"]) for row in forks])

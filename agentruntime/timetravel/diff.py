@@ -1,7 +1,7 @@
 """What differs between two states: pure. Plain JSON in, changes with JSON pointers out (RFC 6901)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
@@ -30,14 +30,9 @@ class Comparison:
 
 def compare(before: Any, after: Any) -> Comparison:
     """Everything that differs, and what does not."""
-    changes: list[Change] = []
-    same: list[tuple[str, Any]] = []
-    for found in _walk(before, after, ""):
-        if isinstance(found, Change):
-            changes.append(found)
-        else:
-            same.append(found)
-    return Comparison(changes=changes, same=same)
+    walk = _Walk()
+    walk.go(before, after, "")
+    return Comparison(changes=walk.changes, same=walk.same)
 
 
 def without(value: Any, keys: frozenset[str]) -> Any:
@@ -49,59 +44,71 @@ def without(value: Any, keys: frozenset[str]) -> Any:
     return value
 
 
-Found = Change | tuple[str, Any]
+class _Walk:
+    """Collects as it goes: states are large, and generators within generators are slow."""
 
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self.same: list[tuple[str, Any]] = []
 
-def _walk(before: Any, after: Any, at: str) -> Iterator[Found]:
-    if _equal(before, after):
-        yield at, after
-    elif isinstance(before, Mapping) and isinstance(after, Mapping):
-        yield from _walk_keys(before, after, at)
-    elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
-        yield from _walk_items(before, after, at)
-    else:
-        yield Change(kind="changed", pointer=at, before=before, after=after)
+    def go(self, before: Any, after: Any, at: str) -> None:
+        if _equal(before, after):
+            self.same.append((at, after))
+        elif isinstance(before, dict) and isinstance(after, dict):
+            self._keys(before, after, at)
+        elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
+            self._items(before, after, at)
+        else:
+            self.changes.append(Change(kind="changed", pointer=at, before=before, after=after))
+
+    def _keys(self, before: Mapping[str, Any], after: Mapping[str, Any], at: str) -> None:
+        for key, value in before.items():
+            pointer = f"{at}/{_escaped(key)}"
+            if key in after:
+                self.go(value, after[key], pointer)
+            else:
+                self.changes.append(Change(kind="removed", pointer=pointer, before=value))
+        for key, value in after.items():
+            if key not in before:
+                pointer = f"{at}/{_escaped(key)}"
+                self.changes.append(Change(kind="added", pointer=pointer, after=value))
+
+    def _items(self, before: Sequence[Any], after: Sequence[Any], at: str) -> None:
+        old, new = [_key(each) for each in before], [_key(each) for each in after]
+        for tag, a, a_end, b, b_end in _blocks(old, new):
+            shared = min(a_end - a, b_end - b)
+            for offset in range(shared):
+                if tag == "equal":
+                    self.same.append((f"{at}/{b + offset}", after[b + offset]))
+                else:
+                    self.go(before[a + offset], after[b + offset], f"{at}/{b + offset}")
+            for index in range(a + shared, a_end):
+                found = Change(kind="removed", pointer=f"{at}/{index}", before=before[index])
+                self.changes.append(found)
+            for index in range(b + shared, b_end):
+                found = Change(kind="added", pointer=f"{at}/{index}", after=after[index])
+                self.changes.append(found)
 
 
 def _equal(before: Any, after: Any) -> bool:
     """Equal as JSON: True is not 1."""
-    if isinstance(before, bool) != isinstance(after, bool):
-        return False
-    if isinstance(before, Mapping | list | tuple):
+    if isinstance(before, dict | list | tuple):
         return before is after or (
             type(before) is type(after) and before == after and _text(before) == _text(after)
         )
-    return bool(before == after)
+    return bool(before == after) and isinstance(before, bool) == isinstance(after, bool)
 
 
-def _walk_keys(before: Mapping[str, Any], after: Mapping[str, Any], at: str) -> Iterator[Found]:
-    for key in [*before, *(key for key in after if key not in before)]:
-        pointer = f"{at}/{_escaped(key)}"
-        if key not in after:
-            yield Change(kind="removed", pointer=pointer, before=before[key])
-        elif key not in before:
-            yield Change(kind="added", pointer=pointer, after=after[key])
-        else:
-            yield from _walk(before[key], after[key], pointer)
+def _key(item: Any) -> Hashable:
+    """What makes two items of a list the same one."""
+    if isinstance(item, dict | list | tuple):
+        return _text(item)
+    return (isinstance(item, bool), item)
 
 
-def _walk_items(before: Sequence[Any], after: Sequence[Any], at: str) -> Iterator[Found]:
-    old, new = [_text(each) for each in before], [_text(each) for each in after]
-    for tag, a, a_end, b, b_end in _blocks(old, new):
-        shared = min(a_end - a, b_end - b)
-        for offset in range(shared):
-            pointer = f"{at}/{b + offset}"
-            if tag == "equal":
-                yield pointer, after[b + offset]
-            else:
-                yield from _walk(before[a + offset], after[b + offset], pointer)
-        for index in range(a + shared, a_end):
-            yield Change(kind="removed", pointer=f"{at}/{index}", before=before[index])
-        for index in range(b + shared, b_end):
-            yield Change(kind="added", pointer=f"{at}/{index}", after=after[index])
-
-
-def _blocks(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+def _blocks(
+    old: Sequence[Hashable], new: Sequence[Hashable]
+) -> list[tuple[str, int, int, int, int]]:
     """Which items of one list are which of the other, as `SequenceMatcher` tells it."""
     if max(len(old), len(new)) > ALIGNED:
         return [("replace", 0, len(old), 0, len(new))]

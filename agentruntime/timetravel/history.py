@@ -166,8 +166,8 @@ def opened(thread: Thread, checkpoint: str, *, reader: CheckpointReader | None =
     return Opened(
         point=point_of(spec, thread, snapshot, snapshots, branches),
         snapshot_next=snapshot.next,
-        values=spec.loaded(snapshot.values, thread.agent_version),
-        before=spec.loaded(parent.values, thread.agent_version) if parent else {},
+        values=spec.loaded(snapshot.values),
+        before=spec.loaded(parent.values) if parent else {},
     )
 
 
@@ -202,8 +202,8 @@ def point_of(
     metadata: Mapping[str, Any] = snapshot.metadata or {}
     parent_id = _id(snapshot.parent_config) or None
     parent = snapshots.get(parent_id or "")
-    described = spec.describe(spec.loaded(snapshot.values, thread.agent_version))
-    was = spec.describe(spec.loaded(parent.values, thread.agent_version)) if parent else {}
+    described = spec.describe(spec.loaded(snapshot.values))
+    was = spec.describe(spec.loaded(parent.values)) if parent else {}
     version = metadata.get("run_version")
     return Point(
         id=_id(snapshot.config),

@@ -10,7 +10,7 @@ import asyncio
 import math
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -80,18 +80,24 @@ class Ran:
 class SandboxContext(RunContext):
     """What a node is given in a sandbox. family: the threads whose effects it may be answered.
 
+    then: the instant at which the world is read, None for now.
+
     steps: the run's own; the one that acts notes what it was answered, so that the run tells.
     """
 
     spec: AgentSpec | None = None
     family: Sequence[str] = ()
+    then: datetime | None = None
     acts: list[Act] = field(default_factory=list)
     steps: list[dict[str, Any]] = field(default_factory=list)
 
     async def read(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a synchronous read of an app where nothing can be written."""
         self.ensure_current()
-        found = await in_db_thread(partial(_read_only, call, *args, **kwargs))
+        world: AbstractContextManager[None] = nullcontext()
+        if self.then is not None and self.spec is not None:
+            world = self.spec.as_of(self.then)
+        found = await in_db_thread(_read_only, world, partial(call, *args, **kwargs))
         self.ensure_current()
         return found
 
@@ -120,11 +126,15 @@ class SandboxContext(RunContext):
         return result
 
 
-def _read_only(call: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+def _read_only(world: AbstractContextManager[None], call: Callable[[], R]) -> R:
+    """In a transaction that PostgreSQL lets write nothing, and that is rolled back anyway."""
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("set transaction read only")
-        return call(*args, **kwargs)
+        with world:
+            with connection.cursor() as cursor:
+                cursor.execute("set transaction read only")
+            found = call()
+        transaction.set_rollback(True)
+    return found
 
 
 def recorded(
@@ -178,7 +188,12 @@ class _SandboxRun(GraphRun):
             given["now"] = now
         self.acts: list[Act] = []
         self.context = SandboxContext(
-            **given, spec=spec, family=family, acts=self.acts, steps=self.steps
+            **given,
+            spec=spec,
+            family=family,
+            then=now,
+            acts=self.acts,
+            steps=self.steps,
         )
         self._edit = edit
         self._goes_on = goes_on
@@ -222,7 +237,7 @@ def run(
 ) -> Ran:
     """Run a sandbox thread to its next wait and commit the turn.
 
-    now: the instant its nodes are told; the real one without. spec: another agent in its place,
+    now: the instant its nodes are told, and the world is read at; the real one without. spec: another agent in its place,
     for trying one. Raises SandboxBusy when it runs already, SandboxFailed with what a node raised.
     """
     spec = spec or get_agent(thread.agent)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from agentruntime.agents import get_agent
 from agentruntime.models import Effect, Message, Run
 from agentruntime.timetravel import history
-from agentruntime.timetravel.beside import Beside, beside
+from agentruntime.timetravel.beside import Beside, Surroundings, beside
 from agentruntime.timetravel.diff import compare
 from audit import picture, presenters, services
 from audit.admin.links import caused
@@ -20,6 +20,7 @@ from audit.models import VIEW_RAW, AuditedThread, Pin
 
 MESSAGES_AROUND = 6
 WORDS_SHOWN = 120
+PARTS_SHOWN = 100
 
 
 @page()
@@ -28,41 +29,34 @@ def timeline(request: HttpRequest, thread: str) -> HttpResponse:
     """A page of checkpoints, newest first."""
     found = thread_or_404(thread)
     shown = history.timeline(found, before=request.GET.get("before") or None)
+    around = beside(found.pk, shown.points)
     return render(
         request,
         "timeline",
         title=_("Timeline"),
         thread=found,
-        rows=_rows(found, shown.points),
+        rows=_rows(found, shown.points, around),
         older=shown.older,
         is_first=not request.GET.get("before"),
         has_branches=bool(shown.branches.all),
-        picture=_picture(found, shown.branches),
+        picture=picture.draw(shown.branches, around.forks, head=found.head),
     )
 
 
-def _picture(thread: AuditedThread, branches: Any) -> picture.Picture | None:
-    forks = list(thread.forks.order_by("pk").values_list("pk", "forked_at"))
-    return picture.draw(branches, forks, head=thread.head)
-
-
-def _rows(thread: AuditedThread, points: Sequence[history.Point]) -> list[dict[str, Any]]:
+def _rows(
+    thread: AuditedThread, points: Sequence[history.Point], around: Surroundings
+) -> list[dict[str, Any]]:
     spec, spoken = get_agent(thread.agent), language()
-    around = beside(thread.pk, points)
-    pins = set(
-        Pin.objects.filter(thread=thread, checkpoint__in=[each.id for each in points]).values_list(
-            "checkpoint", flat=True
-        )
-    )
+    pinned: Sequence[str] = getattr(thread, "pinned", ())
     return [
         {
             "point": point,
             "what": presenters.node_words(spec, point.nodes, spoken)
             or presenters.source_words(point.source),
             "changes": presenters.summary_words(spec, point.changes, spoken),
-            "beside": around[point.id],
-            "said": _said(around[point.id]),
-            "is_pinned": point.id in pins,
+            "beside": around.by[point.id],
+            "said": _said(around.by[point.id]),
+            "is_pinned": point.id in pinned,
             "is_head": point.id == thread.head,
         }
         for point in points
@@ -90,7 +84,7 @@ def checkpoint(request: HttpRequest, thread: str, checkpoint: str) -> HttpRespon
         "checkpoint",
         title=_("Checkpoint %(id)s") % {"id": presenters.short(checkpoint)},
         thread=found,
-        row=_rows(found, [point])[0],
+        row=_rows(found, [point], beside(found.pk, [point]))[0],
         point=point,
         facts=presenters.facts(spec, point.described, spoken),
         changes=[presenters.change_words(spec, each, spoken) for each in changes],
@@ -127,6 +121,8 @@ def compared(request: HttpRequest, thread: str) -> HttpResponse:
     spec, spoken = get_agent(found.agent), language()
     left, right = history.opened(found, a), history.opened(other, b)
     both = compare(spec.redact(left.values), spec.redact(right.values))
+    limit = None if request.GET.get("show") == "all" else PARTS_SHOWN
+    changes, same = both.changes[:limit], both.same[:limit]
     return render(
         request,
         "compare",
@@ -135,14 +131,17 @@ def compared(request: HttpRequest, thread: str) -> HttpResponse:
         other=other,
         left=left.point,
         right=right.point,
-        changes=[presenters.change_words(spec, each, spoken) for each in both.changes],
+        changes=[presenters.change_words(spec, each, spoken) for each in changes],
+        changed=len(both.changes),
+        unchanged=len(both.same),
+        is_cut=len(changes) < len(both.changes) or len(same) < len(both.same),
         same=[
             (
                 presenters.field_words(spec, pointer, spoken),
                 pointer or "/",
                 presenters.value_words(value),
             )
-            for pointer, value in both.same
+            for pointer, value in same
         ],
     )
 

@@ -5,7 +5,9 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
+from django.db.models import OuterRef
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -14,7 +16,7 @@ from django.utils.translation import get_language
 from agentruntime.exceptions import CheckpointNotFound, UnknownAgent
 from audit import presenters
 from audit.exceptions import AuditError
-from audit.models import VIEW, AuditedThread
+from audit.models import VIEW, AuditedThread, Pin
 
 View = Callable[..., HttpResponse]
 # Django's path converter takes anything; ids are short, and the database would refuse a NUL.
@@ -42,10 +44,12 @@ def page(*permissions: str) -> Callable[[View], View]:
 
 
 def thread_or_404(thread: str) -> AuditedThread:
-    """The thread with its owner and origin, in one query."""
+    """The thread with its owner, its origin and its `pinned` checkpoints, in one query."""
     if len(thread) > MAX_ID or "\0" in thread:
         raise Http404
-    found = AuditedThread.objects.select_related("owner", "forked_from").filter(pk=thread).first()
+    pins = Pin.objects.filter(thread=OuterRef("pk")).values("checkpoint")
+    threads = AuditedThread.objects.select_related("owner", "forked_from")
+    found = threads.annotate(pinned=ArraySubquery(pins)).filter(pk=thread).first()
     if found is None:
         raise Http404
     return found

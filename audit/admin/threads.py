@@ -13,7 +13,7 @@ from agentruntime.agents import get_agent
 from agentruntime.exceptions import UnknownAgent
 from agentruntime.models import Effect, Message, Run, Session, Thread
 from audit import presenters
-from audit.admin import history, keeping, pinning, sandbox
+from audit.admin import decisions, history, keeping, pinning, sandbox
 from audit.admin.links import caused
 from audit.admin.pages import language, page, render, thread_or_404
 from audit.admin.readonly import ReadOnlyAdmin
@@ -115,6 +115,9 @@ class AuditedThreadAdmin(ReadOnlyAdmin):
             path("<str:thread>/timeline/", history.timeline, name="audit_timeline"),
             path("<str:thread>/compare/", history.compared, name="audit_compare"),
             path("<str:thread>/sandbox/", sandbox.talk, name="audit_sandbox"),
+            path("<str:thread>/decisions/", decisions.decisions, name="audit_decisions"),
+            path("<str:thread>/decisions/<int:message>/", decisions.correct, name="audit_correct"),
+            path("<str:thread>/export/", decisions.export, name="audit_export"),
             path("<str:thread>/promote/", sandbox.promoted, name="audit_promote"),
             path("<str:thread>/replays/<int:operation>/", sandbox.replayed, name="audit_replayed"),
             path("<str:thread>/variants/<int:operation>/", sandbox.variants, name="audit_variants"),

@@ -36,6 +36,9 @@ _ACTIONS: Mapping[str, Action] = {
     "injection": "refuse_injection",
 }
 
+# What a message may be taken to be.
+LABELS = tuple(_ACTIONS)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Proposal:

@@ -1,11 +1,13 @@
 """What the runtime and the audit app are told about the booking agent. Pure functions of state."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agentruntime.agents import AgentSpec, Said, Step
 from booking.agent import edits, tools
+from booking.agent.planner import LABELS
 from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
 from booking.agent.understand import DraftView, Understanding, apply, understand
@@ -30,6 +32,12 @@ def build_graph() -> "StateGraph[Any, Any, Any, Any]":
     from booking.agent import graph
 
     return graph.build_graph()
+
+
+def _as_of(moment: datetime) -> AbstractContextManager[None]:
+    from booking.agent.asof import as_of
+
+    return as_of(moment)
 
 
 # What an act of understanding is beside a run.
@@ -159,6 +167,8 @@ SPEC = AgentSpec(
     edit=edits.edit,
     simulate=edits.simulate,
     volatile=edits.VOLATILE,
+    as_of=_as_of,
+    labels=LABELS,
     personal=frozenset({"title"}),
     validate=edits.validate,
     # What its nodes do is in our own database: the ledger knows when it is too late to stop them.

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from audit import export
 from booking.demo import PASSWORD
 from tests.browser.person import Person
 from tests.browser.site import Site
@@ -196,3 +197,33 @@ def test_without_javascript_everything_still_works(open_browser, site):
     # The first room is the one that was booked: rooms are looked up as they are now.
     desk.page.locator(".audit-choices button").nth(1).click()
     expect(desk.page.locator(".audit-choices")).to_contain_text("Yes")
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 1280), ("zh", 390)])
+def test_a_label_is_corrected_a_thread_exported_and_a_history_pruned(desk_of, language, width):
+    desk = desk_of(language, width)
+    desk.open("decisions/")
+    row = desk.page.locator("[id^=message-]").first
+    row.locator("select").select_option("correction")
+    row.locator("[name=reason]").fill("they took it back")
+    row.locator("button").click()
+    expect(desk.page.locator("[id^=message-]").first).to_contain_text("they took it back")
+    desk.is_sound()
+    desk.open("change/")
+    desk.page.locator("#export-reason").fill("evidence")
+    with desk.page.expect_download() as download:
+        desk.page.locator("#export-reason").press("Enter")
+    with open(download.value.path(), "rb") as file:  # noqa: PTH123
+        assert export.verify(file).thread == desk.thread
+    desk.page.goto(
+        "/admin/audit/auditedthread/retention/?agent=booking&keep_last=2&older_than_days=0"
+    )
+    desk.is_sound()
+    plan = desk.page.locator("#plan dd").nth(1).inner_text()
+    assert int(plan) > 0
+    desk.page.locator("#plan [name=reason]").fill("enough is enough")
+    desk.page.locator("#plan button").click()
+    expect(desk.page.locator("#plan dd").nth(1)).to_have_text(plan)
+    desk.is_sound()
+    desk.open("timeline/")
+    assert desk.page.locator(".audit-gap").count() > 0
