@@ -120,17 +120,9 @@ def _describe(state: Mapping[str, Any]) -> dict[str, Any]:
     draft = state.get("draft") or {}
     return {
         "phase": draft.get("phase", "IDLE"),
-<<<<<<< HEAD
-        "slots": {"room": draft.get("room"), **_named(draft, "seats")},
-=======
         "slots": {"room": draft.get("room"), **{k: draft[k] for k in ("seats",) if k in draft}},
->>>>>>> time
         "title": draft.get("wish", "")[:40],
     }
-
-
-def _named(draft: Mapping[str, Any], slot: str) -> dict[str, Any]:
-    return {slot: draft[slot]} if slot in draft else {}
 
 
 def _edit(state: Mapping[str, Any], changes: Mapping[str, Any]) -> Edit:
