@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes.failpoints import Failpoints
-from tests.processes.servers import Node, Together
+from tests.processes.servers import Node, Nursery, Together
 from tests.processes.services import Redis
 
 
@@ -18,8 +18,15 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def _database(tmp_path_factory) -> Iterator[Together]:
-    together = Together(tmp_path_factory.mktemp("processes") / "servers.log")
+def nursery() -> Iterator[Nursery]:
+    nursery = Nursery()
+    yield nursery
+    nursery.end()
+
+
+@pytest.fixture(scope="session")
+def _database(tmp_path_factory, nursery) -> Iterator[Together]:
+    together = Together(tmp_path_factory.mktemp("processes") / "servers.log", nursery=nursery)
     together.create()
     try:
         yield together
@@ -82,8 +89,8 @@ def redis(tmp_path_factory) -> Iterator[Redis]:
 def figure(record_property):
     """Print a measured figure (pytest -s) and keep it with the report."""
 
-    def keep(name: str, value: object) -> None:
-        print(f"\n  {name}: {value}")
-        record_property(name, str(value))
+    def keep(name: str, value: object, *, promise: str) -> None:
+        print(f"\n  {name}: {value} (promise: {promise})")
+        record_property("fault", (name, promise, str(value)))
 
     return keep

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SECONDS = 20.0
 QUESTIONS = ["clarify", "select_room", "confirm"]
 MOST_QUESTIONS = 6
+RETRY_SECONDS = 0.5
 
 
 def until(condition, seconds=SECONDS):
@@ -38,6 +39,7 @@ class Page:
         self.heard: list[dict] = []
         self.socket = None
         self._outbox: dict[str, dict] = {}
+        self._answered: set[str] = set()
         self._connection = ExitStack()
 
     def open(self) -> dict:
@@ -85,12 +87,22 @@ class Page:
 
     def reply(self, question: dict, **data) -> None:
         """What brings the booking on: the answer the question asks for."""
+        self._answered.add(question["interrupt_id"])
         if question["kind"] == "clarify":
             self.say("one hour", **data)
         elif question["kind"] == "select_room":
             self.answer(question, {"room": question["data"]["candidates"][0]["room"]}, **data)
         else:
             self.answer(question, {"approved": True}, **data)
+
+    def insist(self, client_id: str) -> None:
+        """Send a frame again, as the portal does while the server has no storage, until it is
+        accepted.
+        """
+        while (frame := self.until("accepted", "error"))["type"] == "error":
+            assert frame["code"] == "upstream", frame
+            time.sleep(RETRY_SECONDS)
+            self.socket.send(json.dumps(self._outbox[client_id]))
 
     def until(self, *kinds: str, seconds: float = SECONDS) -> dict:
         """The next frame of one of these kinds."""
@@ -99,16 +111,18 @@ class Page:
             left = deadline - time.monotonic()
             frame = json.loads(self.socket.recv(timeout=max(left, 0.01)))
             self.heard.append(frame)
-            if frame["type"] in {"accepted", "error"}:
+            if frame["type"] == "accepted" or (frame["type"] == "error" and not frame["retry"]):
                 self._outbox.pop(frame["id"], None)
             if frame["type"] in kinds:
                 return frame
 
     def news(self) -> dict | None:
-        """The next open question it shows, or None once it shows that the request is done."""
+        """The next question it shows that was not answered here, or None once it shows that the
+        request is done.
+        """
         while True:
             frame = self.until("interrupt", "complete", "welcome")
-            if frame["type"] == "interrupt":
+            if frame["type"] == "interrupt" and frame["interrupt_id"] not in self._answered:
                 return frame
             if frame["type"] == "complete" or is_over(frame):
                 return None
@@ -131,15 +145,22 @@ class Page:
 
     def picture(self) -> dict:
         """The whole thread as the process shows it now; `question` is the open one or None."""
+        while not (picture := self._asked_for_picture()):
+            time.sleep(RETRY_SECONDS)  # it has no storage at the moment
+        return picture
+
+    def _asked_for_picture(self) -> dict:
         self.send("init", session_id=self.id)
         self.send("ping")  # answered after it: older pictures may still be on their way to us
         picture: dict = {}
-        while (frame := self.until("welcome", "interrupt", "pong"))["type"] != "pong":
+        while (frame := self.until("welcome", "interrupt", "error", "pong"))["type"] != "pong":
             if frame["type"] == "welcome":
                 picture = {**frame, "question": None}
-            else:
+            elif frame["type"] == "interrupt":
                 picture["question"] = frame
-        return picture
+            else:
+                assert frame["code"] == "upstream", frame
+        return picture if "transcript" in picture else {}
 
     def closed_with(self) -> int:
         """The code the server closes the socket with, whatever it says before."""
@@ -193,4 +214,4 @@ def assert_told_in_order(page: Page) -> None:
     assert len({each["id"] for each in transcript}) == len(transcript)
     assert [each["role"] for each in transcript] == ["user", "assistant"] * (len(transcript) // 2)
     said = [each["kind"] for each in transcript if each["role"] == "assistant"]
-    assert said == [*QUESTIONS, "complete"]
+    assert said == [*QUESTIONS, "complete"], f"said {said}"

@@ -109,6 +109,7 @@ class Node(Site):
     def __init__(self, together: "Together", env: Mapping[str, str], change: str = "") -> None:
         super().__init__(together.log)
         self._slots = together.slots
+        self.admin = together.admin
         self.database = together.database
         self.conninfo = together.conninfo
         self.env = env
@@ -209,17 +210,20 @@ class Node(Site):
 
 
 class Together:
-    """The database, and the processes that are up."""
+    """The database, and the processes that are up.
 
-    def __init__(self, log: Path) -> None:
-        base = Site(log)
+    url: of another PostgreSQL server than the suite's.
+    """
+
+    def __init__(self, log: Path, *, nursery: Nursery, url: str = "") -> None:
+        self.admin = url or Site(log).admin
         self.log = log
         self.slots = itertools.count()
         self.database = f"roomwise_processes_{os.getpid()}"
-        self.conninfo = psycopg.conninfo.make_conninfo(base.conninfo, dbname=self.database)
+        self.conninfo = psycopg.conninfo.make_conninfo(self.admin, dbname=self.database)
         self.cookie = ""
         self.nodes: list[Node] = []
-        self.nursery = Nursery()
+        self.nursery = nursery
         self._maker = Node(self, {})
         self._pages: list[Page] = []
 
@@ -227,7 +231,6 @@ class Together:
         self._maker.create()
 
     def drop(self) -> None:
-        self.nursery.end()
         self._maker.drop()
 
     def start(self, count: int, change: str = "", **env: str) -> list[Node]:

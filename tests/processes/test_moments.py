@@ -139,6 +139,7 @@ def test_five_fragments_are_one_turn(together, node, figure):
         "five fragments",
         f"said within {said:.2f} s, answered {took - said:.2f} s later; {len(runs)} run,"
         f" {sum(line['role'] == 'assistant' for line in lines)} answer",
+        promise="one run, one answer",
     )
     assert said < FRAGMENTS_SECONDS
     assert len(runs) == 1

@@ -41,7 +41,11 @@ def test_a_step_that_waits_three_leases_long_keeps_its_run(together, points, pai
     page.finish()
 
     runs = together.rows(RUNS, page.id)
-    figure("a step of three leases, waiting", f"{runs[0][1:3]} by the worker that began it")
+    figure(
+        "a step of three leases, waiting",
+        f"{runs[0][1:3]} by the worker that began it",
+        promise="the same run ends",
+    )
     assert runs[0] == (1, "start", "waiting", owner.worker)
     assert {kind for _, kind, *_ in runs} == {"start", "resume"}
     assert_booked_once(page, at)
@@ -73,6 +77,7 @@ def test_a_hung_loop_is_taken_over_once_and_writes_no_more(together, points, pai
         "a step of three leases, hanging",
         f"taken over {len(recoveries)} time, {took:.1f} s after it hung;"
         f" {changed or 0} rows changed when it went on",
+        promise="taken over once, no row of it lands",
     )
     assert recoveries == [heir.worker]
     assert changed == {}

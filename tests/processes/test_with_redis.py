@@ -61,7 +61,11 @@ def test_what_happens_in_one_tab_shows_at_once_in_the_other(tabs, at, nodes, fig
         delays.append(late)
         assert (same["type"], same["message"]) == (question["type"], question["message"])
         answering, watching = watching, answering
-    figure("shown in the other tab after", " ".join(f"{each * 1000:+.0f} ms" for each in delays))
+    figure(
+        "shown in the other tab after",
+        " ".join(f"{each * 1000:+.0f} ms" for each in delays),
+        promise="under 500 ms",
+    )
     assert max(delays) < AT_ONCE_SECONDS
     assert len(nodes[0].bookings_at(at)) == 1
     assert whole(here) == whole(there)
@@ -90,7 +94,11 @@ def test_redis_is_killed_for_good_in_mid_conversation(tabs, at, nodes, redis, fi
         delays.append(time.monotonic() - began)
         assert (seen and seen["interrupt_id"]) == (question and question["interrupt_id"])
         answering, watching = watching, answering
-    figure("without Redis shown after", " ".join(f"{each:.2f} s" for each in delays))
+    figure(
+        "Redis gone for good, shown after",
+        " ".join(f"{each:.2f} s" for each in delays),
+        promise="under 3 s, nobody restarted",
+    )
     assert max(delays) < HEAD_CHECK_SECONDS + 1
     assert whole(here) == whole(there)
     assert is_over(whole(here))
