@@ -20,6 +20,7 @@ from booking.agent.state import OPEN_PHASES, BookingState, reset
 from booking.agent.texts import text
 from booking.agent.understand import CandidateInfo, DraftView, understand
 from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable
+from booking.selectors import RoomRequest
 
 Context = Runtime[RunContext]
 Update = dict[str, Any]
@@ -190,22 +191,39 @@ async def find_target(state: BookingState, runtime: Context) -> Update:
         wants = {"kind": chosen, "lines": targets.listed(uses, said["language"])}
         return {"dialogue": {**said, "next": "answer", "wants": wants}}
     change = targets.change_of(said["wants"], chosen, known.zone)
+    why = ""
     if change["kind"] == "move_booking":
         request = targets.request_of(change)
         found = await context.read(tools.search, context.owner_id, request, now=context.now)
         if not found.candidates:
-            why = answers.refusal_text(found.refusal, said["language"]) if found.refusal else ""
-            wants = {"kind": "cannot_move", "why": why, "room": change["room"]}
-            return {"dialogue": {**said, "next": "answer", "wants": wants}}
+            why = text("taken", said["language"], room=change["room"])
+            if found.refusal:
+                why = answers.refusal_text(found.refusal, said["language"])
+            other = await _other_room(context, said, request)
+            if other is None:
+                wants = {"kind": "cannot_move", "why": why, "room": change["room"]}
+                return {"dialogue": {**said, "next": "answer", "wants": wants}}
+            change["room"] = other
     return {
         "dialogue": {
             **reset(said["language"])["dialogue"],
             "phase": "CONFIRMING",
             "next": "ask",
             "target": change,
-            "question": targets.question(change, chosen, said["language"]),
+            "question": targets.question(change, chosen, said["language"], why=why),
         }
     }
+
+
+async def _other_room(
+    context: RunContext, said: Mapping[str, Any], request: RoomRequest
+) -> str | None:
+    """The best other room for a changed booking, unless the person named the room."""
+    if (said["wants"].get("slots") or {}).get("room"):
+        return None
+    anywhere = targets.elsewhere(request)
+    found = await context.read(tools.search, context.owner_id, anywhere, now=context.now)
+    return found.candidates[0].room if found.candidates else None
 
 
 async def change(state: BookingState, runtime: Context) -> Update:

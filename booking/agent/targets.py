@@ -2,12 +2,13 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from booking.agent import questions
-from booking.agent.texts import span_text, text
+from booking.agent.texts import slot_text, span_text, text
 from booking.agent.tools import OwnUse
 from booking.selectors import RoomRequest
 
@@ -55,6 +56,7 @@ def change_of(wants: Mapping[str, Any], use: OwnUse, zone: ZoneInfo) -> dict[str
         "version": use.version,
         "room": use.room,
         "headcount": use.headcount,
+        "headcount_before": use.headcount,
         "starts_at": use.starts_at.isoformat(),
         "ends_at": use.ends_at.isoformat(),
         "intent": uuid.uuid4().hex,
@@ -76,11 +78,18 @@ def _moved(slots: Mapping[str, Any], use: OwnUse, zone: ZoneInfo) -> dict[str, A
     ends_at = starts_at + length
     if slots.get("end_time"):
         ends_at = datetime.combine(day, time.fromisoformat(slots["end_time"]), starts_at.tzinfo)
+    headcount = slots.get("capacity") or use.headcount + (slots.get("capacity_change") or 0)
     return {
         "starts_at": starts_at.isoformat(),
         "ends_at": ends_at.isoformat(),
         "room": slots.get("room") or use.room,
+        "headcount": max(headcount, 1),
     }
+
+
+def elsewhere(request: RoomRequest) -> RoomRequest:
+    """The same wish in any room, for a booking whose own room will not do."""
+    return replace(request, room=None)
 
 
 def request_of(change: Mapping[str, Any]) -> RoomRequest:
@@ -94,9 +103,12 @@ def request_of(change: Mapping[str, Any]) -> RoomRequest:
     )
 
 
-def question(change: Mapping[str, Any], use: OwnUse, language: str) -> questions.Question:
-    """Ask for a yes, with the booking as it is and as it would be."""
+def question(
+    change: Mapping[str, Any], use: OwnUse, language: str, *, why: str = ""
+) -> questions.Question:
+    """Ask for a yes, with the booking as it is and as it would be; why: another room is proposed."""
     now = f"{use.room}, {span_text(use.starts_at, use.ends_at, language)}"
+    people = change["headcount"] != use.headcount
     if change["kind"] == "cancel_booking":
         rows = [("booking", text("label.booking", language), now)]
         if use.title:
@@ -105,9 +117,12 @@ def question(change: Mapping[str, Any], use: OwnUse, language: str) -> questions
     else:
         first, last = (datetime.fromisoformat(change[key]) for key in ("starts_at", "ends_at"))
         after = f"{change['room']}, {span_text(first, last, language)}"
+        if people:
+            now = f"{now}, {slot_text('capacity', use.headcount, language)}"
+            after = f"{after}, {slot_text('capacity', change['headcount'], language)}"
         rows = [
             ("before", text("label.before", language), now),
             ("after", text("label.after", language), after),
         ]
-        ask = text("confirm.move", language)
+        ask = questions.lines(why, text("confirm.move", language))
     return questions.confirm(ask=ask, rows=rows, offer=change)

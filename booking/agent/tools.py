@@ -240,17 +240,39 @@ def change(
             target["booking"], by=who, now=now, version=target["version"], source=Source.CHAT
         )
     else:
-        booking = services.reschedule_booking(
+        booking = _changed(who, target, now=now)
+    return _outcome(booking)
+
+
+def _changed(who: AbstractBaseUser, target: Mapping[str, Any], *, now: datetime) -> Booking:
+    """Move and amend a booking; fewer people first, so that they fit into a smaller room."""
+    headcount = target["headcount"]
+    before = target.get("headcount_before", headcount)
+    version = target["version"]
+    if headcount < before:
+        amended = services.amend_booking(
+            target["booking"], by=who, headcount=headcount, version=version, source=Source.CHAT
+        )
+        version = amended.version
+    booking = services.reschedule_booking(
+        target["booking"],
+        by=who,
+        starts_at=datetime.fromisoformat(target["starts_at"]),
+        ends_at=datetime.fromisoformat(target["ends_at"]),
+        room=target["room"],
+        now=now,
+        version=version,
+        source=Source.CHAT,
+    )
+    if headcount > before:
+        booking = services.amend_booking(
             target["booking"],
             by=who,
-            starts_at=datetime.fromisoformat(target["starts_at"]),
-            ends_at=datetime.fromisoformat(target["ends_at"]),
-            room=target["room"],
-            now=now,
-            version=target["version"],
+            headcount=headcount,
+            version=booking.version,
             source=Source.CHAT,
         )
-    return _outcome(booking)
+    return booking
 
 
 def _outcome(booking: Booking) -> dict[str, Any]:

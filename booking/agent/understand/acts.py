@@ -197,6 +197,15 @@ def _modify_stored(heard: Heard) -> Act | None:
     return Act("modify_booking")
 
 
+def _correct_booked(heard: Heard) -> Act | None:
+    """Words that take back what was just booked are about that booking: actually, make it 3."""
+    if heard.draft.phase != "BOOKED" or not heard.slots or _asks_for_room(heard):
+        return None
+    if not cues.CORRECTION.search(heard.words):
+        return None
+    return Act("modify_booking", ref=BookingRef(last=True))
+
+
 def _only(pattern: re.Pattern[str], words: str) -> bool:
     """Whether the words are nothing but such words and politeness."""
     if not pattern.search(words):
@@ -382,6 +391,8 @@ _WITHOUT_DRAFT: tuple[_Rule, ...] = (
     _question,
     _cancel_stored,
     _modify_stored,
+    _another,
+    _correct_booked,
     _confirm,
     _decline,
     _resume,

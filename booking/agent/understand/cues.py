@@ -47,7 +47,7 @@ ANOTHER = _words(
     r"(?:再|另外|还要|另)(?:订|约|预订|帮我订|要)(?:一|个|间|另)|另一个会|(?<![a-z])(?:another (?:room|booking|one|meeting)|also book|book another|a second room)(?![a-z])"
 )
 CORRECTION = _words(
-    r"不对|不是|错了|说错|改|换成|换到|等等|等一下|还是|应该是|更正|(?<![a-z])(?:actually|instead|wait|sorry|change|rather|make it|correction|i meant|oops|no)(?![a-z])"
+    r"不对|不是|错了|说错|改|换成|换到|等等|等一下|还是|应该是|更正|(?<![a-z])(?:actually|instead|wait|sorry|change|rather|make (?:it|that)|correction|i meant|oops|no)(?![a-z])"
 )
 CONFIRM = _words(
     r"确认|确定|没问题|可以的?|好[的呀啊吧嘞]?|行[的吧啊]?|对[的呀啊]?|是的|是|嗯+|就这样|就这么定|就订这个|订吧|预订吧|提交|成交|同意|没错|要的|妥"

@@ -68,7 +68,7 @@ def understand(
         booking_ref=act.ref,
         wants=act.wants,
     )
-    if act.name == "modify_booking":
+    if act.name == "modify_booking" and act.ref is None:
         change = reference.find_change(
             folded, message.text, facts, lexicon=lexicon, now=now, hours=hours, draft=draft
         )
