@@ -122,6 +122,13 @@ def _question(heard: Heard) -> Act | None:
         return Act("query_mine")
     if room and cues.WHO.search(words):
         return Act("query_room")
+    if (
+        room
+        and "features" in heard.slots
+        and cues.HAS_THING.search(words)
+        and not _asks_for_room(heard)
+    ):
+        return Act("query_room", wants="features")
     if not cues.FREE.search(words) or (_asks_for_room(heard) and not room):
         return None
     timed = "start_time" in heard.slots and heard.slots["start_time"].rule != "start.now"

@@ -52,12 +52,12 @@ _POINT = re.compile(
     rf"(?: minutes?| mins?)? (?P<dir>past|after|to|till|before) "
     rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))(?::(?P<rcm>[0-5]\d)|(?: (?P<rm>{_MIN_EN})))?|"
     rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?![\d.])|"
-    rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|(?P<high>正午)|"
+    rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|(?P<high>正午|(?<=[到至])中午(?![\d一二三四五六七八九十]))|"
     rf"(?<![a-z])(?P<eh>{_HOUR_EN}|{_TEENS}) (?P<em>{_MIN_EN})|"
     rf"(?<![\d:.#a-z])(?P<mh>[01]\d|2[0-3])(?P<mm>[0-5]\d)(?P<hrs>\s?h(?:rs|ours)?)?(?![\d:./a-z年])|"
     rf"(?P<bare>(?<![\d.:a-z/#%])\d{{1,2}}(?![\d%/:])(?!\.\d)(?!\s?(?:[个位名人间楼层号月日天周年次块元座栋分]|th|st|nd|rd|rooms?(?![a-z])))|"
     rf"(?<![a-z]){_HOUR_EN}(?![a-z])|{_HOUR_ZH}(?=\s?(?:到|至|[-~])\s?{_HOUR_ZH}[点时:]))"
-    rf"(?:\s?o'?\s?clock(?P<oc>))?"
+    rf"(?:\s?o'?\s?clock(?P<oc>)|(?P<ish>-?ish(?![a-z])))?"
     rf"){_SUFFIX}"
 )
 _JOIN = re.compile(
@@ -223,15 +223,17 @@ def _point(match: re.Match[str]) -> Point | None:
     said = match["part"] or ""
     part = _PART_OF.get(said) or _EN_PARTS.get(said or match["ap"] or match["suf"] or "", "")
     alone = match["bare"] or match["dh"] or (match["mh"] and not match["hrs"])
-    bare = bool(alone) and not part and match["oc"] is None
+    bare = bool(alone) and not part and match["oc"] is None and not match["ish"]
     return Point(hour, minute, part, match.span(), exact, bare)
 
 
 def _is_a_bit(match: re.Match[str], scan: Scan) -> bool:
-    """快一点, 大一点: a bit, not one o'clock."""
-    return bool(
-        match["zh"] == "一" and not match["part"] and _A_BIT.search(scan.before(match.start(), 4))
-    )
+    """快一点, 再晚一点: a bit, not one o'clock."""
+    if match["zh"] != "一":
+        return False
+    if match["part"] in _ALONE:
+        return not _after_day(scan, match.start())
+    return not match["part"] and bool(_A_BIT.search(scan.before(match.start(), 4)))
 
 
 def _ends(point: Point, scan: Scan) -> Point:

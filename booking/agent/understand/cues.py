@@ -54,7 +54,7 @@ CONFIRM = _words(
     r"|(?<![a-z])(?:yes|yep|yeah|yup|ya|y|sure|okay|okey|ok|k|confirm(?:ed)?|correct|go ahead|book it|reserve it|sounds good|looks good|do it|that's right|that is right|that works|works for me|right|fine|perfect|lgtm|agreed|great|approved?|of course|absolutely|definitely|please do|all good|good)(?![a-z])"
 )
 CONFIRM_FILLER = _words(
-    r"[\s,.!。！~、;:()\"-]+|吧|呀|啊|哦|了|的|呢|谢谢|多谢|感谢|麻烦|请|你|帮我|就|那|(?<![a-z])(?:please|thanks|thank you|thx|then|let's|with that|it|that|is|i|the booking|to me|cheers)(?![a-z])"
+    r"[\s,.!。！~、;:()\"-]+|吧|呀|啊|哦|了|的|呢|谢谢|多谢|感谢|麻烦|请|你|帮我|就|那|(?<![a-z])(?:please|thanks|thank you|thx|book|then|let's|with that|it|that|is|i|the booking|to me|cheers)(?![a-z])"
 )
 THIS_ONE = _words(
     r"就这个|就它|这个吧|就订这个|就这间|这间|(?<![a-z])(?:this one|that one|take it|that's the one|i'll take it)(?![a-z])"
@@ -63,18 +63,19 @@ ANY_ONE = _words(
     r"随便|都行|都可以|哪个都行|你定|你选|任意一个|(?<![a-z])(?:any(?: of them| one)?|whichever|either|you (?:choose|pick|decide)|doesn't matter|surprise me)(?![a-z])"
 )
 DECLINE = _words(
-    r"^(?:不|不要|不行|不对|不是|不可以|不好|否|不同意|不确认|先不|别|都不要|都不行|都不合适|都不好|没有合适的|换一个|换一批|换别的|还有别的吗|不满意"
-    r"|no|nope|nah|n|don't|do not|not (?:that|this|yet|now|really)|wrong|none(?: of (?:these|them|those))?|reject|decline|something else|anything else|other options|not ok(?:ay)?)"
+    r"^(?:不|不要|不行|不对|不是|不可以|不好|否|不同意|不确认|先不|别|都不要|都不行|都不合适|都不好|没有合适的|先别(?:订|定)?|先不(?:订|定)|等一下|等等|稍等(?:一下)?|再想想|我再想想|换一个|换一批|换别的|还有别的吗|不满意"
+    r"|no|nope|nah|n|don't|do not|not (?:that|this|yet|now|really)|wrong|none(?: of (?:these|them|those))?|hold on|wait(?: a (?:moment|second|minute|sec))?|not so fast|let me think|reject|decline|something else|anything else|other options|not ok(?:ay)?)"
     r"[\s,.!。~吧了呀的]*(?:thanks|thank you|please|谢谢)?[\s.!。]*$"
 )
 CHECK_IN = _words(
     r"我(?:们)?(?:已经)?(?:到了|到会议室了|来了|到达)|签到|(?<![a-z])(?:check(?:ing)? (?:me |us )?in|checked in|(?:i'm|i am|we're|we are|we've|i've) (?:here|arrived|in the room))(?![a-z])"
 )
 QUESTION = _words(
-    r"[?？]|吗|呢|哪|什么|几个|多少|谁|有没有|是否|能不能|可不可以|怎么|为什么|为何|(?<![a-z])(?:what|which|who|whose|when|where|why|how|is there|are there|do i|did i|have i|is|are|can|could|does|any|show|list)(?![a-z])|查|看看|列出"
+    r"[?？]|吗|呢|哪|什么|几个|几点|何时|多少|谁|有没有|是否|能不能|可不可以|怎么|为什么|为何|(?<![a-z])(?:what|which|who|whose|when|where|why|how|is there|are there|do i|did i|have i|is|are|can|could|does|any|show|list)(?![a-z])|查|看看|列出"
 )
 MINE_ASKED = _words(
-    r"我(?!想|要|们?订个)[^,。?!]{0,10}(?:订了|预[订定约]了|约了|有)(?:哪些|什么|几个|多少|哪几|没有|.{0,4}(?:会|预[订定约]|会议)吗?)"
+    r"(?<![帮给])我(?!想|要|们?订个)[^,。?!]{0,10}(?:几点|什么时候|何时)(?:有|开|的)?.{0,2}会(?!议室)|我的?下一?(?:个|场|次)会(?!议室)"
+    r"|(?<![帮给])我(?!想|要|们?订个)[^,。?!]{0,10}(?:订了|预[订定约]了|约了|有)(?:哪些|什么|几个|多少|哪几|没有|.{0,4}(?:会|预[订定约]|会议)吗?)"
     r"|我的(?:所有|全部|今天|明天|本周|这周|下周)?的?(?:预[订定约]|会议(?!室要)|日程|安排)|(?:查|看)(?:一?下|看)?我的"
     r"|(?<![订预])有(?:什么|啥|哪些|几个)(?:会(?!议室)|安排|日程|预[订定约])"
     r"|(?<![a-z])what (?:do|have) i (?:have|got|booked)(?![a-z])|(?<![a-z])(?:do|have) i (?:have|got) (?:any|some)thing(?![a-z])|(?<![a-z])what(?:'s| is) on(?: for me)?(?![a-z])"
@@ -83,7 +84,7 @@ MINE_ASKED = _words(
     r"|(?<![a-z])(?:have i|did i|do i have|i have|i've|i) [^,.?]{0,24}(?:booked|reserved|bookings?|meetings?|reservations?)(?![a-z])"
 )
 LIST = _words(
-    r"查|看|哪些|什么|几个|多少|列|有没有|吗|\?|？|(?<![a-z])(?:what|which|show|list|any|do i|did i|have i|when|where|see|check|view|how many|tell me)(?![a-z])"
+    r"查|看|哪|什么|几个|几点|何时|多少|列|有没有|吗|\?|？|(?<![a-z])(?:what|which|show|list|any|do i|did i|have i|when|where|see|check|view|how many|tell me)(?![a-z])"
 )
 WHO = _words(
     r"谁|有人(?:用|在|占|订)?(?:吗|没|$)|被(?:谁|人)?(?:占|订|用)|占用|在用|(?<![a-z])(?:who(?:'s| is| has| have| booked| reserved)?|whose|occupied|busy|in use|taken|being used)(?![a-z])"
@@ -97,6 +98,9 @@ FREE = _words(
 )
 UPCOMING = _words(
     r"下一?(?:个|场|次)(?:会|预[订定约])|(?<![a-z])next (?:meeting|booking|one)(?![a-z])"
+)
+HAS_THING = _words(
+    r"(?:有没有|有|带|能|可以|可不可以|支持).{0,8}(?:吗|没有|$)|(?<![a-z])(?:does|has|have|is there|are there|can i use)(?![a-z])"
 )
 EVERYONE = _words(
     r"所有人|全部人|大家|每个人|别人|其他人|全公司|(?<![a-z])(?:everyone|everybody|all users|other people|someone else)(?:'s)?(?![a-z])"
@@ -112,7 +116,7 @@ THANKS = _words(
     r"^(?:谢谢|多谢|感谢|辛苦了|谢啦|thanks|thank you|thx|cheers|ty)[\s,.!。~你您啦了so much a lot very]*$"
 )
 HELP = _words(
-    r"^(?:帮助|帮忙|怎么用|你(?:能|会|可以)(?:做|干)?(?:些)?什么|使用说明|help|what can you do|how (?:do|does) (?:i|this|it) (?:use|work)[^,.]{0,12}|usage)[\s?!.？。吗呢]*$"
+    r"^(?:帮助|帮忙|怎么用|你(?:能|会|可以)(?:做|干)?(?:些)?什么|你是谁|who are you|使用说明|help|what can you do|how (?:do|does) (?:i|this|it) (?:use|work)[^,.]{0,12}|usage)[\s?!.？。吗呢]*$"
 )
 FILLER = _words(
     r"[\s\W_]+|麻烦|请|帮我|帮忙|给我|我们?|想要?|需要|要|的|了|吧|呢|啊|呀|哦|个|一个|一下|下|在|有|是|和|就|那|那天|时候|左右|大概|大约|开始|结束|到|从|用|能|可以|会议室?|会|开|房间?|地方|订|预[订定约]|约|找|间|安排|谢谢|你好|时间|人数|时长|另外|还|也|都|再|不对|改成?|换成?|等等"

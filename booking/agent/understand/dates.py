@@ -153,6 +153,18 @@ def _weekday_zh(match: re.Match[str], today: date) -> Day | None:
     return _weekday(match, today, WEEKDAY_ZH[match["d"]], weeks, unsure=False)
 
 
+def _weekdays_zh(match: re.Match[str], today: date) -> Day | None:
+    """周三四, 周六日: any of them; 周五一早 is one day."""
+    order = [WEEKDAY_ZH[d] for d in match["d"]]
+    if order != sorted(set(order)):
+        return None
+    weeks = week_shift(match["pre"]) if match["pre"] else None
+    days = [_weekday(match, today, WEEKDAY_ZH[d], weeks, unsure=False) for d in match["d"]]
+    options = tuple(day.value for day in days if day.value)
+    return Day("weekday", None, match.span(), "date.weekday", problem="ambiguous_date",
+               options=options)  # fmt: skip
+
+
 def _weekday_english(match: re.Match[str], today: date) -> Day | None:
     pre, post = (match["pre"] or "").strip(), match["post"] or ""
     if match["nth"]:
@@ -166,7 +178,7 @@ def _weekday_english(match: re.Match[str], today: date) -> Day | None:
 def _weekday_the_nth(match: re.Match[str], today: date) -> Day | None:
     """Wednesday the thirty first: both said in one breath."""
     weekday, nth = weekday_en(match["d"]), day_number(match["nth"])
-    if nth is None or nth > 31:
+    if nth is None or not 1 <= nth <= 31:
         return impossible(match)
     value, _ = next_monthday(nth, today)
     if value.weekday() == weekday:
@@ -224,11 +236,12 @@ _RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (rf"(?<![a-z]){MONTH_EN}[ ./-]{{0,2}}(?:the )?{_D_EN}{_NOT_CLOCK}{_Y}", _month_day_en),
         (rf"(?<![a-z\d])(?:the )?{_D_EN}\.?(?: day)?(?: of)?[ /-]?{MONTH_EN}{_Y}", _month_day_en),
         (rf"(?<![a-z]){MONTH_EN} (?P<d>\d{{1,2}})(?= ?[ap]m(?![a-z]))(?P<y>)", _month_day_en),
-        (rf"(?<![\d月一二三四五六七八九十第/-])(?P<d>{NUM_ZH}|\d{{3}})(?:\s?号|日(?![后内前本语程]))(?!楼|线|会议室|厅|门|房|馆|桌|院|座)", _day_only),
+        (rf"(?<![\d月一二三四五六七八九十第/周期拜-])(?P<d>{NUM_ZH}|\d{{3}})(?:\s?号|日(?![后内前本语程]))(?!楼|线|会议室|厅|门|房|馆|桌|院|座)", _day_only),
         (r"(?<![a-z\d])(?:on )?(?:the )?(?P<d>\d{1,2}(?:st|nd|rd|th))(?![a-z])(?! (?:floor|level|one|option|room|card|choice|time|half|quarter|week|person|attendee))", _day_only),
         (r"(?<![a-z])on (?:the )?(?P<d>\d{1,2})(?=$|,? (?:at|from|between|for)(?![a-z])|, ?\d)", _day_only),
         (r"(?<![a-z])(?:on|for|by|till|until|from|before|after|of) the (?P<d>\d{1,2})\.?(?=\s*(?:$|[,;!?]))", _day_only),
         (r"(?<![\d/.])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:号|日|(?![\d/]))", _numbers),
+        (rf"(?<![两每一二三四五六七八九十\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}(?P<d>[一二三四五六日天]{{2,5}})(?!\s?[一二三四五六七八九十天点时个分刻人位名楼层到至]|起)", _weekdays_zh),
         (rf"(?<![两每一二三四五六七八九十\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}的?{WEEK_ZH}?(?P<d>[一二三四五六日天])(?!次)", _weekday_zh),
         (rf"(?<![两每\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}(?P<d>[1-7])(?![\d点:])", _weekday_zh),
         (rf"(?<![a-z])(?:(?:this )?(?:coming|upcoming) |(?P<pre>(?:next|this|last) ))?(?P<d>{WEEKDAY_EN})(?![a-z])\.?(?:,? (?P<post>(?:of )?(?:the )?(?:next|this|following|coming) week))?(?: the (?P<nth>{numerals.ORDINAL}))?", _weekday_english),

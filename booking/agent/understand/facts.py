@@ -55,10 +55,6 @@ class Facts:
     def has_time(self) -> bool:
         return bool(self.points or self.ranges or self.offset or self.all_day)
 
-    @property
-    def room_span(self) -> Span | None:
-        return next((place.span for place in self.places if place.slot == "room"), None)
-
 
 def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
     """Run every grammar once over a folded text; `said` is the same text as typed."""

@@ -23,7 +23,7 @@ MONTH_EN = (
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
 )
 NUM_ZH = r"(?:\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])"
-YEAR_ZH = r"(?:(?P<y>今年|明年|后年|去年|(?:\d{4}|\d{2}|[零〇一二两三四五六七八九]{4})年)的?\s?)"
+YEAR_ZH = r"(?:(?P<y>今年|明年|后年|去年|(?:(?:19|20)\d\d|(?<!\d)\d\d|(?:一九|二[零〇])[零〇一二三四五六七八九]{2})年)的?\s?)"
 YEAR = r"(?:19|20)\d\d"
 _WEEKDAYS = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

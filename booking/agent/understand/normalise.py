@@ -124,13 +124,15 @@ class Scan:
 
     def __init__(self, folded: str) -> None:
         self.text = folded
+        self._end = len(folded.rstrip(MASK))
+        self._start = self._end - len(folded[: self._end].lstrip(MASK))
 
     def take(self, span: tuple[int, int]) -> None:
         self.text = mask(self.text, *span)
 
     def matches(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
         """All matches in what is left; the caller takes the ones it accepts."""
-        return list(pattern.finditer(self.text))
+        return list(pattern.finditer(self.text, self._start, self._end))
 
     def before(self, index: int, length: int = 12) -> str:
         """Up to `length` characters before `index`, not reaching over the clause's start."""

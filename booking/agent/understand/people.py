@@ -80,6 +80,11 @@ def _loose(match: re.Match[str]) -> tuple[float, bool] | None:
     return None if found is None else (found[0], True)
 
 
+def _neighbours(match: re.Match[str]) -> tuple[float, bool] | None:
+    pair = numerals.neighbours(match["n"])
+    return None if pair is None else (pair[1], False)
+
+
 def _half(match: re.Match[str]) -> tuple[float, bool] | None:
     found = _plain(match)
     return None if found is None else (found[0] + 0.5, False)
@@ -169,6 +174,11 @@ _RULES = (
     _rule("dozen", rf"(?<![a-z])half a dozen(?: {_WHO_EN})?", _always(6, assumed=True)),
     _rule("dozen", rf"(?<![a-z])(?:a|one) dozen(?: {_WHO_EN})?", _always(12, assumed=True)),
     _rule("fraction", rf"{_N} and a half\s?{_WHO}", _half),
+    _rule(
+        "neighbours",
+        r"(?P<n>[一二三四五六七八九]{2})个(?=\s*(?:$|[,.;!吧]|左右|\ue000))",
+        _neighbours,
+    ),
     _rule("plain", rf"{_SIGN}(?P<n>\d{{1,5}}\.\d{{1,2}}|{_NUM}|[俩仨])\s?{_WHO}", _plain),
     _rule(
         "headcount",

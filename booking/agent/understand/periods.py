@@ -275,7 +275,7 @@ def _joined(first: Day, second: Day) -> Period:
     elif second.kind == "weekday":
         end = begin + timedelta(days=(end.weekday() - begin.weekday()) % 7)
     while end < begin:
-        end = end.replace(year=end.year + 1) if second.kind != "relative" else begin
+        end = months_later(end, 12) if second.kind != "relative" else begin
     return Period(begin, end, (first.span[0], second.span[1]), "period.days")
 
 

@@ -21,7 +21,7 @@ _BARE = re.compile(
 )
 _ORDINAL_ALONE = re.compile(rf"(?:the )?(?P<o>{numerals.ORDINAL})(?: please)?")
 _THE_ONE = re.compile(
-    r"那[个间]|这[个间]|的吧|(?:大|小|多)的$|最[大小]|[大小](?:一)?点的?|(?<![a-z])(?:one|ones|room with|biggest|largest|smallest)(?![a-z])"
+    r"那[个间]|这[个间]|的吧|(?:大|小|多)的$|最[大小]|[大小](?:一)?点的?|(?<![a-z])(?:one|ones|room with|(?:bigger|larger|smaller) room|biggest|largest|smallest)(?![a-z])"
 )
 _BIG = re.compile(r"大|宽敞|(?<![a-z])(?:big(?:ger|gest)?|large[rst]*|roomi\w+)(?![a-z])")
 _SMALL = re.compile(r"小(?!时|组|伙)|(?<![a-z])(?:small(?:er|est)?)(?![a-z])")

@@ -200,3 +200,30 @@ def test_a_change_keeps_the_day_that_names_the_occurrence():
 def test_after_a_booking_it_means_that_one():
     assert read("cancel it", BOOKED).booking_ref.last
     assert read("改成4点", BOOKED).booking_ref.last
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("what do I have on Thursday?", "query_mine"), ("我明天几点有会", "query_mine"), ("我下一个会在哪", "query_mine"),
+        ("am I free on Thursday afternoon?", "query_mine"), ("what's on today", "query_mine"), ("下周有什么安排", "query_mine"),
+        ("能不能帮我看看周四下午有没有大一点的会议室", "query_availability"), ("Is there anything free for 6 on Friday afternoon?", "query_availability"),
+        ("周四下午还有空房吗", "query_availability"), ("C101下周有空吗", "query_room"), ("C101可以投影吗", "query_room"),
+        ("does D305 have a whiteboard?", "query_room"), ("下周二三点半的会想改到四点可以吗", "modify_booking"), ("人数：12人", "new_request"),
+        ("你是谁", "out_of_domain"), ("今天中午吃什么", "out_of_domain"),
+    ],
+)  # fmt: skip
+def test_questions_are_told_from_requests(text, act):
+    assert read(text).acts == (act,)
+
+
+@pytest.mark.parametrize("text", ["等一下", "先别订", "hold on", "我再想想"])
+def test_a_hesitation_is_no_yes(text):
+    assert read(text, CONFIRMING).acts == ("decline",)
+
+
+@pytest.mark.parametrize("text", ["再晚一点", "早一点吧"])
+def test_a_bit_later_names_no_hour(text):
+    understanding = read(text, CHOOSING)
+    assert not understanding.slots
+    assert not set(understanding.acts) & {"correction", "supplement"}

@@ -1,13 +1,8 @@
 """Messages become a draft. Also the invariants that hold for any words at all."""
 
-from time import process_time
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from booking.agent.understand import SLOTS, DraftView, apply, recurrence
-from booking.agent.understand.acts import SPEAKING
+from booking.agent.understand import DraftView, apply, recurrence
 from booking.agent.understand.fold import Fold
 from booking.agent.understand.normalise import MESSAGE_LIMIT, normalise
 
@@ -146,66 +141,6 @@ def test_many_times_in_a_clause_are_asked_and_not_picked(text):
     understanding = read(text)
     assert "start_time" not in understanding.slots
     assert {p.code for p in understanding.problems} & {"too_many_times", "too_long"}
-
-
-VOCABULARY = (
-    "明天 后天 下周三 周一 30号 2月30号 月底 下午 晚上 3点 到 5点 25点 半 一刻 一个半小时 三刻钟 半小时后 每周一 每天 8个人 -3人 十来个 "
-    "我和三个同事 C座 K座 三楼 C101 C999 莲花厅 投影 不要 白板 取消 改成 第二个 确认 算了 重新来 标题： 产品评审 谁 吗 ？ ， 。 - : 🙏 "
-    "tomorrow next Tuesday at 3pm half past two from to until 9:15 10 for an hour 90 minutes people me plus three every Wednesday "
-    "building D 3rd floor whiteboard no cancel my move it yes the one second SYSTEM: ignore previous instructions London time \x00 \u202e ５"
-)
-WORDS = st.sampled_from(VOCABULARY.split(" "))  # fmt: skip
-SENTENCES = st.lists(WORDS, max_size=40).flatmap(
-    lambda words: st.sampled_from(["", " "]).map(lambda gap: gap.join(words))
-)
-
-
-@settings(max_examples=250, deadline=None)
-@given(text=SENTENCES | st.text(max_size=700), draft=st.sampled_from(DRAFTS))
-def test_any_text_is_read_without_an_exception_and_keeps_the_invariants(text, draft):
-    understanding = read(text, draft)
-    assert understanding.acts
-    for found in understanding.slots.values():
-        start, end = found.span
-        assert 0 <= start <= end <= len(understanding.text)
-    fold = apply(draft.slots, understanding, now=MONDAY, assumed=draft.assumed)
-    assert set(fold.slots) <= set(SLOTS)
-    assert set(fold.assumed) <= set(fold.slots)
-    assert fold.slots.get("capacity", 1) > 0
-    assert 0 < fold.slots.get("duration_minutes", 1) <= 1440
-    if "date" in fold.slots:
-        assert fold.slots["date"] >= MONDAY.date().isoformat()
-    if not set(understanding.acts) & SPEAKING and "cancel_flow" not in understanding.acts:
-        assert not fold.changed
-
-
-@settings(max_examples=60, deadline=None)
-@given(text=SENTENCES, draft=st.sampled_from(DRAFTS))
-def test_reading_is_deterministic(text, draft):
-    assert read(text, draft) == read(text, draft)
-
-
-@pytest.mark.parametrize(
-    "piece",
-    ["一", "明天", "2pm ", "下午3点", "3-", "半", "a ", "and ", "第", "me plus ", "every wed ", "每周三", "twenty ", "-", "'", "下",
-     "title: ", "12:", "4/", "ignore all ", "周一9点到10点", "不要", "to ", "end of ", "个", "9"],
-)  # fmt: skip
-@pytest.mark.parametrize("draft", [IDLE, CHOOSING])
-def test_the_worst_messages_take_bounded_time(piece, draft):
-    read("warm up 明天3点 evrest", draft)
-    started = process_time()
-    read((piece * 500)[:500], draft)
-    assert (
-        process_time() - started < 0.25
-    )  # the budget is 50 ms; five times that for a busy machine
-
-
-@settings(max_examples=80, deadline=None)
-@given(text=st.lists(WORDS, min_size=60, max_size=250).map("".join))
-def test_long_random_messages_take_bounded_time(text):
-    started = process_time()
-    read(text)
-    assert process_time() - started < 0.25
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from .office import ASKED, CHOOSING, MONDAY, ZONE, codes, read, values
     ("text", "day"),
     [
         ("今天下午3点", "2027-03-08"), ("明天", "2027-03-09"), ("后天", "2027-03-10"),
-        ("大后天", "2027-03-11"), ("大大后天", "2027-03-12"), ("周三", "2027-03-10"),
+        ("大后天", "2027-03-11"), ("大大后天", "2027-03-12"), ("周三", "2027-03-10"), ("周五一点", "2027-03-12"), ("星期六一起", "2027-03-13"),
         ("这周五", "2027-03-12"), ("下周一", "2027-03-15"), ("下周三", "2027-03-17"),
         ("下下周三", "2027-03-24"), ("礼拜四", "2027-03-11"), ("下个星期天", "2027-03-21"),
         ("12号", "2027-03-12"), ("5号", "2027-04-05"), ("下个月3号", "2027-04-03"),
@@ -59,7 +59,7 @@ def test_month_end_on_its_last_days_is_asked_with_both(text):
         ("明天或者后天下午3点", "ambiguous_date"), ("周三3月9日下午3点", "weekday_against_date"),
         ("Wednesday 9 March at 3pm", "weekday_against_date"), ("下周找间会议室", "vague_date"),
         ("a room next week", "vague_date"), ("昨天下午3点", "past_date"), ("4/5 at 3pm", "ambiguous_date"),
-        ("周末订个会议室", "vague_date"),
+        ("周末订个会议室", "vague_date"), ("下周一二三都要", "ambiguous_date"), ("周六日开会", "ambiguous_date"),
     ],
 )  # fmt: skip
 def test_an_open_date_is_asked_and_not_picked(text, code):
@@ -84,7 +84,7 @@ def test_a_bare_day_equal_to_today_moves_on_once_the_hour_has_passed(text):
         ("9:15 to 10", "09:15", 45), ("10 to 11am", "10:00", 60), ("11-1pm", "11:00", 120),
         ("9 to 5", "09:00", 480), ("2pm-4:30pm", "14:00", 150), ("10-11", "10:00", 60),
         ("between 10 and 11:30", "10:00", 90), ("from two to three thirty", "14:00", 90),
-        ("2 until 3", "14:00", 60), ("noon to 1", "12:00", 60), ("下午1点10分到3点", "13:10", 110),
+        ("2 until 3", "14:00", 60), ("noon to 1", "12:00", 60), ("早上九点一直到中午", "09:00", 180), ("下午1点10分到3点", "13:10", 110),
     ],
 )  # fmt: skip
 def test_ranges_carry_the_half_of_the_day(text, start, minutes):
@@ -101,7 +101,7 @@ def test_ranges_carry_the_half_of_the_day(text, start, minutes):
         ("at 3", "15:00"), ("3pm", "15:00"), ("3 p.m.", "15:00"), ("half past three", "15:30"),
         ("quarter to four", "15:45"), ("quarter past 2", "14:15"), ("ten past two", "14:10"),
         ("3:45pm", "15:45"), ("15:00", "15:00"), ("11 o'clock", "11:00"), ("noon", "12:00"),
-        ("at nine fifteen", "09:15"), ("7 in the evening", "19:00"), ("10.30am", "10:30"), ("15:00:00", "15:00"),
+        ("at nine fifteen", "09:15"), ("2ish", "14:00"), ("正午", "12:00"), ("7 in the evening", "19:00"), ("10.30am", "10:30"), ("15:00:00", "15:00"),
     ],
 )  # fmt: skip
 def test_points_take_the_reading_inside_opening_hours(text, start):
