@@ -35,7 +35,7 @@ EN = (
     rf"(?<![a-z])(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_ONES)}))?|{_small})"
     r"(?: hundred)?(?![a-z])"
 )
-ZH = "[零〇一二两三四五六七八九十百千]{1,7}"
+ZH = "[零〇一二两俩三四五六七八九十百千]{1,7}"
 NUMBER = rf"(?:\d{{1,5}}|{ZH}|{EN})"
 _words = "|".join(sorted(EN_ORDINALS, key=len, reverse=True)).replace(" ", "[ -]")
 ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|(?<![a-z])(?:{_words}))"

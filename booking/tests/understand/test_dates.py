@@ -73,7 +73,7 @@ def test_days_beyond_reason_are_not_counted(text):
     ("text", "minutes"),
     [
         ("1 hour and a quarter", 75), ("two and a quarter hours", 135), ("one and three quarters of an hour", 105), ("2 hours ten", 130),
-        ("1h30m", 90), ("90'", 90), ("another hour", 60), ("a couple of hours", 120), ("3/4 hour", 45), ("1小时1刻钟", 75), ("两三个小时", None),
+        ("1h30m", 90), ("俩小时", 120), ("90'", 90), ("another hour", 60), ("a couple of hours", 120), ("3/4 hour", 45), ("1小时1刻钟", 75), ("两三个小时", None),
         ("1d", None), ("half a day", 390),
     ],
 )  # fmt: skip
