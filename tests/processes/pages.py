@@ -122,9 +122,10 @@ class Page:
         """
         while True:
             frame = self.until("interrupt", "complete", "welcome")
-            if frame["type"] == "interrupt" and frame["interrupt_id"] not in self._answered:
-                return frame
-            if frame["type"] == "complete" or is_over(frame):
+            if frame["type"] == "interrupt":
+                if frame["interrupt_id"] not in self._answered:
+                    return frame
+            elif frame["type"] == "complete" or is_over(frame):
                 return None
 
     def finish(self, welcome: dict | None = None) -> None:

@@ -24,6 +24,8 @@ MOMENTS = [
     *((point, None, False) for point in SEARCHING),
     *((point, "confirm", is_booked) for point, is_booked in BOOKING.items()),
 ]
+# Points at which the run is stopped where it is; at the others it ends first.
+STOPPABLE = {"claimed", "understand", "search", "ask", "book"}
 CORRECTIONS = {
     "不对，改成10个人": lambda booking: booking["headcount"] == 10 and booking["seats"] >= 10,
     "actually make it 3pm": lambda booking: booking["hour"] == 15,
@@ -38,6 +40,7 @@ join agentruntime_effect e on e.id = b.effect_id
 where e.thread_id = %s and o.status not in ('cancelled', 'rejected', 'released', 'expired')
 """
 
+SUPERSEDED = "select 1 from agentruntime_run where thread_id = %s and status = 'superseded'"
 AT_REST = """
 select 1 from agentruntime_thread as t where t.id = %s and t.status <> 'running' and not exists (
     select from agentruntime_message as m where m.thread_id = t.id and m.status = 'pending'
@@ -65,6 +68,8 @@ def say_at(together, points, node):
         page.say(words, id="late")
         while page.until("accepted")["id"] != "late":
             pass
+        if point in STOPPABLE:
+            until(lambda: together.rows(SUPERSEDED, page.id))
         points.let_go(point)
         until(lambda: together.rows(AT_REST, page.id))
         return page
