@@ -33,7 +33,7 @@ def register(name: str, every_seconds: float, call: Callable[[], Any]) -> None:
     It may be done again after a crash in its middle, and by two at once when it takes longer than
     its interval: what it does has to bear that.
     """
-    _chores[name] = Chore(name=name, every_seconds=every_seconds, call=call)
+    _chores[name] = Chore(name=name, every_seconds=float(every_seconds), call=call)
 
 
 def all_chores() -> list[Chore]:
