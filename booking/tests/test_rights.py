@@ -60,6 +60,16 @@ def test_a_hidden_room_does_not_exist_for_others(hall):
     assert book("B801", TOMORROW, "10:00", "11:00").status == Status.BOOKED
 
 
+def test_a_hidden_room_is_not_spoken_of(hall):
+    grant(hall, "see", "lilei")
+    named = {name: selectors.room_lexicon(user(name)) for name in ("lilei", "hanmei")}
+    assert "B801" in {each.code for each in named["lilei"]}
+    assert "B801" not in {each.code for each in named["hanmei"]}
+    with pytest.raises(RoomNotFound):
+        selectors.room_now("B801", viewer=user("hanmei"), now=NOW)
+    assert not selectors.room_now("B801", viewer=user("lilei"), now=NOW).is_busy
+
+
 def test_a_room_for_some_is_seen_and_not_booked_by_others(hall):
     grant(hall, "book", "lilei")
     assert found("hanmei", room="B801").refusal.rule == "not_bookable"
