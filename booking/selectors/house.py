@@ -13,6 +13,7 @@ from booking.exceptions import RoomNotFound
 from booking.intervals import Interval, busy_until
 from booking.models import Feature, Occurrence, OpeningHours, Profile, Room, Site
 from booking.rights import hidden_policies
+from booking.storable import is_storable
 from booking.visibility import seen
 
 
@@ -114,6 +115,8 @@ def room_now(code: str, *, viewer: AbstractBaseUser, now: datetime) -> RoomNow:
 
     Raises RoomNotFound.
     """
+    if not is_storable(code):
+        raise RoomNotFound(room=code)
     room = Room.objects.select_related("floor__building__site").filter(code=code).first()
     if room is None or hidden_policies(viewer).filter(pk=room.policy_id).exists():
         raise RoomNotFound(room=code)
