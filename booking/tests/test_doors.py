@@ -10,8 +10,10 @@ from django.urls import reverse
 from agentruntime.models import Effect
 from booking import services
 from booking.agent import tools
+from booking.calendar import intake
 from booking.models import Booking, Occurrence, Room, Source
 from booking.tests import world
+from booking.tests.test_intake import message
 from booking.tests.test_races import at_once
 from booking.tests.world import NOW, TOMORROW, at, book, user
 
@@ -71,6 +73,12 @@ def through_service(number, source, who):
     )
 
 
+def through_calendar(number):
+    person = user("lilei")
+    content = message(UID=f"{number}@elsewhere", LOCATION="B202")
+    return lambda: intake.take(content, person=person, now=NOW)[0]
+
+
 def effects(count):
     first = world.effect()
     made = [first]
@@ -97,7 +105,7 @@ def test_many_at_once_through_five_doors_make_one_booking():
             through_admin(number),
             through_service(number, Source.PORTAL, "hanmei"),
             through_service(number, Source.API, "wangfang"),
-            through_service(number, Source.CALENDAR, "lilei"),
+            through_calendar(number),
         ]
     at_once(*calls)
     [won] = Occurrence.objects.filter(room__code="B202", starts_at=SLOT["starts_at"])
@@ -113,6 +121,7 @@ def test_whoever_is_late_is_told_whatever_the_doors(first):
         through_chat(1, effect),
         through_service(2, Source.PORTAL, "wangfang"),
         through_service(3, Source.API, "lilei"),
+        through_calendar(5),
     )
     assert {getattr(each, "code", None) for each in results} == {"taken"}
     response = through_admin(4)()
