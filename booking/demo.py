@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db import transaction
 
 from booking import services
@@ -18,6 +18,7 @@ from booking.models import (
     Building,
     Feature,
     Floor,
+    Grant,
     OpeningHours,
     Policy,
     Profile,
@@ -129,6 +130,7 @@ def load(*, now: datetime) -> None:
     """Everything: places, people, and bookings relative to `now`."""
     site = load_places(years=(now.year, now.year + 1))
     load_people()
+    load_approvers()
     load_bookings(site, now=now)
 
 
@@ -154,6 +156,15 @@ def load_people() -> None:
             user=user, defaults={"building": building, "language": each.language}
         )
     _user("admin", "Administrator", is_admin=True)
+
+
+def load_approvers() -> None:
+    """Wang Fang decides on requests, beside the administrator; a grant that is there stays."""
+    group, is_new = Group.objects.get_or_create(name="Facilities")
+    if is_new:
+        group.user_set.add(User.objects.get(username="wangfang"))
+        for policy in Policy.objects.all():
+            Grant.objects.create(policy=policy, group=group, right=Grant.Right.APPROVE)
 
 
 def load_bookings(site: Site, *, now: datetime) -> None:

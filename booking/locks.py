@@ -21,6 +21,7 @@ from booking.exceptions import (
 )
 from booking.models import Booking, Occurrence, Room
 from booking.rights import may_approve, may_change
+from booking.storable import is_storable
 
 
 def lock_room(code: str) -> Room:
@@ -29,6 +30,8 @@ def lock_room(code: str) -> Room:
         .select_for_update(of=("self",), no_key=True)
         .filter(code=code)
         .first()
+        if is_storable(code)
+        else None
     )
     if room is None:
         raise RoomNotFound(room=code)

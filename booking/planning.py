@@ -55,13 +55,11 @@ def plan(
     ignore: Collection[int] = (),
     now: datetime,
 ) -> tuple[PlannedDate, ...]:
-    """The slots in a room, in order (two queries).
+    """The slots in a room, of which there are some, in order (two queries).
 
     `ignore`: the occurrences that are about to be moved, by primary key.
     """
     slots = sorted(slots, key=lambda each: each.during)
-    if not slots:
-        return ()
     around = rules.blocked(Interval(slots[0].during.starts_at, slots[-1].during.ends_at))
     busy = _busy(room, around, ignore=ignore, now=now)
     shut = closures.blackouts_of(room, around)

@@ -19,6 +19,13 @@ def may_change(person: AbstractBaseUser, booking: Booking, *, source: str) -> bo
     return is_own or (source == Source.ADMIN and is_permitted(person, "change_booking"))
 
 
+def hidden_policies(person: AbstractBaseUser) -> QuerySet[Policy]:
+    """The policies whose rooms the person may not see: some may, and they have no right there."""
+    mine = Grant.objects.filter(group__user=person.pk).values("policy")
+    seen_by_some = Grant.objects.filter(right=Grant.Right.SEE).values("policy")
+    return Policy.objects.filter(pk__in=seen_by_some).exclude(pk__in=mine)
+
+
 def approved_policies(person: AbstractBaseUser) -> QuerySet[Policy]:
     """The policies whose requests the person may decide on."""
     if is_permitted(person, "approve_booking"):

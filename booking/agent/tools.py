@@ -121,7 +121,7 @@ def forget_house() -> None:
 
 def _house(owner_id: int) -> Knowledge:
     user = person(owner_id)
-    rooms, features = selectors.room_lexicon(), selectors.feature_lexicon()
+    rooms, features = selectors.room_lexicon(user), selectors.feature_lexicon()
     hours = selectors.usual_hours(user)
     zone = selectors.home_zone(user) or timezone.get_default_timezone()
     buildings = Building.objects.values_list("code", "name_en", "name_zh")

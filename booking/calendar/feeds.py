@@ -14,6 +14,7 @@ from booking.calendar.ics import Invitation
 from booking.intervals import Interval
 from booking.models import Blackout, Booking, CalendarFeed, Occurrence, Profile, Room
 from booking.policies import Access
+from booking.storable import is_storable
 from booking.visibility import seen
 
 BEFORE, AFTER = timedelta(days=31), timedelta(days=400)
@@ -22,6 +23,8 @@ BEFORE, AFTER = timedelta(days=31), timedelta(days=400)
 
 def reader_of(token: str) -> AbstractBaseUser | None:
     """Whose address it is; None for one that never was, was revoked, or whose person has left."""
+    if not is_storable(token):
+        return None
     feed = (
         CalendarFeed.objects.filter(token=token, revoked_at__isnull=True, person__is_active=True)
         .select_related("person")
@@ -56,7 +59,8 @@ def person_feed(person: AbstractBaseUser, *, now: datetime) -> bytes:
 
 def room_feed(code: str, *, viewer: AbstractBaseUser, now: datetime) -> bytes | None:
     """What is in a room, as the viewer may see it; None for a room that is not for them."""
-    room = diary.rooms().filter(code=code, is_active=True).first()
+    active = diary.rooms().filter(is_active=True)
+    room = active.filter(code=code).first() if is_storable(code) else None
     if room is None:
         return None
     regime = diary.regimes({room.policy_id}, user=viewer, now=now)[room.policy_id]

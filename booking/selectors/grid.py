@@ -16,7 +16,11 @@ from booking.intervals import Interval, gaps
 from booking.models import Blackout, Occurrence
 from booking.policies import Access, Rules
 from booking.ranking import RoomFacts
+from booking.storable import is_storable
 from booking.visibility import is_hidden
+
+MOST_SEATS = 1_000_000
+"""More than any room has; the column holds no number much larger."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +106,9 @@ def day_grid(
 
     `building` and `room` by code, `site` by primary key; `seats` at least; all of `features`.
     """
-    where = Q(seats__gte=seats)
+    if not all(is_storable(code) for code in (building, room) if code is not None):
+        return []
+    where = Q(seats__gte=min(seats, MOST_SEATS))
     for name, value in (
         ("floor__building__code", building),
         ("floor__building__site", site),

@@ -5,13 +5,15 @@ from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from booking.closures import blackouts_of
 from booking.exceptions import RoomNotFound
 from booking.intervals import Interval, busy_until
 from booking.models import Feature, Occurrence, OpeningHours, Profile, Room, Site
+from booking.rights import hidden_policies
+from booking.storable import is_storable
 from booking.visibility import seen
 
 
@@ -48,9 +50,14 @@ class RoomNow:
     organizer: str | None = None
 
 
-def room_lexicon() -> tuple[RoomEntry, ...]:
-    """How the active rooms may be named (one query)."""
-    found = Room.objects.filter(is_active=True).select_related("floor__building").order_by("code")
+def room_lexicon(viewer: AbstractBaseUser) -> tuple[RoomEntry, ...]:
+    """How the active rooms that the viewer may see are named (one query)."""
+    found = (
+        Room.objects.filter(is_active=True)
+        .exclude(policy__in=hidden_policies(viewer))
+        .select_related("floor__building")
+        .order_by("code")
+    )
     return tuple(
         RoomEntry(
             code=room.code,
@@ -103,13 +110,15 @@ def home_zone(user: AbstractBaseUser) -> ZoneInfo | None:
     return None if site is None else site.zone
 
 
-def room_now(code: str, *, viewer: AbstractBaseUser | AnonymousUser, now: datetime) -> RoomNow:
+def room_now(code: str, *, viewer: AbstractBaseUser, now: datetime) -> RoomNow:
     """Whether a room is in use now. Title and organizer only if the viewer may see the booking.
 
     Raises RoomNotFound.
     """
+    if not is_storable(code):
+        raise RoomNotFound(room=code)
     room = Room.objects.select_related("floor__building__site").filter(code=code).first()
-    if room is None:
+    if room is None or hidden_policies(viewer).filter(pk=room.policy_id).exists():
         raise RoomNotFound(room=code)
     here_and_now = Interval(now, now + timedelta(microseconds=1))
     shut = blackouts_of(room, here_and_now)

@@ -8,8 +8,10 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from booking import diary, policies, ranking
 from booking.alternatives import SHIFT, alternatives
+from booking.closures import blackouts_of, refusal_of
 from booking.diary import Entry
 from booking.intervals import Interval
+from booking.models import Room
 from booking.policies import Access, Refusal, Rules
 from booking.ranking import Alternative, Candidate, RoomRequest
 
@@ -54,7 +56,7 @@ def search(request: RoomRequest, *, user: AbstractBaseUser, now: datetime) -> Se
     if all(each.needs_approval for each in offered):
         shown = [each.room for each in offered]
         others = alternatives(prospects, request, shown=shown, now=now)
-    misfit = None if offered else _misfit(everything, request)
+    misfit = None if offered else _misfit(everything, request) or _shut(everything, request)
     return SearchResult(candidates=offered, alternatives=others, refusal=misfit)
 
 
@@ -163,6 +165,18 @@ def _misfit(everything: Iterable[Entry], request: RoomRequest) -> Refusal | None
         missing = ranking.missing_features(each.facts, request)
         if missing:
             return Refusal("missing_features", {"room": request.room, "features": missing})
+    return None
+
+
+def _shut(everything: Iterable[Entry], request: RoomRequest) -> Refusal | None:
+    """Why the named room is shut, if it is (two queries more, then only)."""
+    for each in everything:
+        if each.facts.code != request.room:
+            continue
+        wanted = each.rules.blocked(Interval(request.starts_at, request.ends_at))
+        room = Room.objects.select_related("floor__building").get(pk=each.pk)
+        shut = blackouts_of(room, wanted)
+        return refusal_of(shut[0], each.rules.zone) if shut else None
     return None
 
 

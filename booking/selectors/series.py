@@ -10,6 +10,7 @@ from booking import diary, policies, recurrence
 from booking.exceptions import InvalidBooking, NonexistentTime, RoomNotFound
 from booking.planning import PlannedDate, plan
 from booking.policies import Access
+from booking.storable import is_storable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +41,12 @@ def preview_series(
 ) -> SeriesPlan:
     """What book_series would make of the same wish now (three queries).
 
-    Raises RoomNotFound, InvalidBooking (recurrence).
+    Raises RoomNotFound, InvalidBooking (recurrence, minutes).
     """
-    place = diary.rooms().filter(code=room, is_active=True).first()
+    if not 1 <= minutes <= policies.LONGEST_MINUTES:
+        raise InvalidBooking(field="minutes")
+    active = diary.rooms().filter(is_active=True)
+    place = active.filter(code=room).first() if is_storable(room) else None
     if place is None:
         raise RoomNotFound(room=room)
     regime = diary.regimes({place.policy_id}, user=organizer, now=now)[place.policy_id]

@@ -9,7 +9,7 @@ from booking.exceptions import AlreadyDecided, InvalidBooking
 from booking.locks import check_version, lock_request
 from booking.models import Booking, Occurrence, Status
 from booking.services.placing import lapses_at, span
-from booking.services.records import Action, loaded, one_line, pictures, record
+from booking.services.records import Action, clean_reason, loaded, pictures, record
 
 
 def approve_booking(
@@ -49,7 +49,7 @@ def reject_booking(
 
     Raises BookingNotFound, NotAllowed, AlreadyDecided, VersionConflict, InvalidBooking (reason).
     """
-    if not one_line(reason):
+    if not clean_reason(reason):
         raise InvalidBooking(field="reason")
     with transaction.atomic():
         booking, waiting = _waiting(booking_id, by=by, now=now, version=version)

@@ -20,7 +20,7 @@ from booking.models import Blackout, Booking, Building, Occurrence, Room, Site, 
 from booking.rights import is_permitted
 from booking.services import placing
 from booking.services.lapses import free_lapsed
-from booking.services.records import Action, one_line, pictures, record, translated
+from booking.services.records import Action, clean_reason, pictures, record, translated
 from booking.services.values import check_instants
 
 
@@ -62,7 +62,7 @@ def close_rooms(
     check_instants(starts_at=starts_at, ends_at=ends_at)
     if ends_at <= starts_at or ends_at <= now:
         raise InvalidBooking(field="ends_at")
-    if not one_line(reason):
+    if not clean_reason(reason):
         raise InvalidBooking(field="reason")
     settled = {pk: Settlement.read(text) for pk, text in settlements.items()}
     during = Interval(starts_at, ends_at)
@@ -77,7 +77,7 @@ def close_rooms(
             blackout = Blackout(
                 **{_field(place): place},
                 during=(starts_at, ends_at),
-                reason=one_line(reason),
+                reason=clean_reason(reason),
                 created_by_id=by.pk,
             )
             blackout.save(force_insert=True)

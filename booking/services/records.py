@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from booking.exceptions import IdempotencyMismatch, RoomUnavailable
 from booking.models import Booking, BookingChange, Occurrence, Source
 from booking.services.outbox import enqueue
+from booking.storable import one_line
 
 REASON_LENGTH = 200
 
@@ -43,7 +44,7 @@ def record(
             action=action,
             before=before,
             after=after,
-            reason=one_line(reason),
+            reason=clean_reason(reason),
         )
     )
 
@@ -89,8 +90,9 @@ def as_person(user: AbstractBaseUser) -> Any:
     return user
 
 
-def one_line(reason: str) -> str:
-    return " ".join(reason.replace("\0", " ").split())[:REASON_LENGTH]
+def clean_reason(reason: str) -> str:
+    """One line as long as is kept."""
+    return one_line(reason)[:REASON_LENGTH]
 
 
 def loaded(booking: Booking) -> Booking:

@@ -14,6 +14,7 @@ from booking.intervals import Interval
 from booking.locks import lock_room
 from booking.models import Booking, Occurrence, Room, Series, SeriesException, Visibility
 from booking.planning import PlannedDate, plan
+from booking.policies import LONGEST_MINUTES
 from booking.recurrence import MAX_DATES, BadRule, Slot
 from booking.services import placing
 from booking.services.lapses import free_lapsed
@@ -29,8 +30,6 @@ from booking.services.records import (
     translated,
 )
 from booking.services.values import check_values, clean_title
-
-MAX_MINUTES = 24 * 60
 
 
 class OnClash(StrEnum):
@@ -129,7 +128,7 @@ def check_shape(*, start: time | None, minutes: int | None, on_clash: str) -> No
     """Raises InvalidBooking naming the first value no series can have."""
     valid = {
         "start": start is None or (start.tzinfo is None and start.second == start.microsecond == 0),
-        "minutes": minutes is None or 1 <= minutes <= MAX_MINUTES,
+        "minutes": minutes is None or 1 <= minutes <= LONGEST_MINUTES,
         "on_clash": on_clash in set(OnClash),
     }
     for field, is_valid in valid.items():

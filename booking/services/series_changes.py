@@ -83,7 +83,7 @@ def change_series(
     """Change the coming dates, or those from `recurrence_date` on; the booking they belong to then.
 
     Raises BookingNotFound, NotAllowed, VersionConflict, AlreadyOver (nothing to come follows the
-    rule), InvalidBooking (scope, recurrence, ...), and what book_series raises.
+    rule), InvalidBooking (scope, recurrence without a date that may be, ...), and what book_series raises.
     """
     check_shape(start=start, minutes=minutes, on_clash=on_clash)
     if scope not in {Scope.FOLLOWING, Scope.ALL} or (scope == Scope.ALL) != (
@@ -150,6 +150,8 @@ def _change(
     before = pictures(part.following)
     used = [Use.of(each) for each in part.following]
     slots = slots_of(changed, [day for day in days if day not in part.closed_dates], terms)
+    if not slots:  # every date the rule gives was cancelled or skipped before
+        raise InvalidBooking(field="recurrence")
     moving = [each.pk for each in part.following]
     planned = plan(slots, room=place, rules=terms.rules, ignore=moving, now=now)
     kept = without_clashes(planned, wish.on_clash)

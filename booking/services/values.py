@@ -5,13 +5,14 @@ from datetime import datetime
 from booking.exceptions import InvalidBooking
 from booking.models import Visibility
 from booking.models.agreements import DOORS, KEY_LENGTH, TITLE_LENGTH
+from booking.storable import is_storable, one_line
 
 MAX_HEADCOUNT = 100_000
 
 
 def clean_title(title: str) -> str:
-    """One line without NUL; raises InvalidBooking when it is too long."""
-    title = " ".join(title.replace("\0", " ").split())
+    """One line the database can hold; raises InvalidBooking when it is too long."""
+    title = one_line(title)
     if len(title) > TITLE_LENGTH:
         raise InvalidBooking(field="title")
     return title
@@ -30,7 +31,7 @@ def check_values(*, headcount: int, visibility: str, source: str, key: str = "-"
         "headcount": 1 <= headcount <= MAX_HEADCOUNT,
         "visibility": visibility in Visibility.values,
         "source": source in DOORS,
-        "idempotency_key": 1 <= len(key) <= KEY_LENGTH and "\0" not in key,
+        "idempotency_key": 1 <= len(key) <= KEY_LENGTH and is_storable(key),
     }
     for field, is_valid in valid.items():
         if not is_valid:

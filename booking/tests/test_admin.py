@@ -6,7 +6,17 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from django.utils import translation
 
-from booking.models import Blackout, Booking, BookingChange, Feature, Occurrence, Room, Site
+from booking.models import (
+    Blackout,
+    Booking,
+    BookingChange,
+    CalendarFeed,
+    Feature,
+    Mail,
+    Occurrence,
+    Room,
+    Site,
+)
 from booking.tests import world
 from booking.tests.world import NOW, TOMORROW, WEDNESDAY, book, user
 
@@ -256,6 +266,24 @@ def test_rooms_are_shut_once_what_that_hits_is_settled(client):
     client.post(listed, {"action": "lift_selected", "_selected_action": [blackout.pk]})
     blackout.refresh_from_db()
     assert blackout.lifted_at == NOW
+
+
+def test_the_outbox_is_tried_again_and_a_feed_revoked(client):
+    User.objects.update(email="x@example.com")
+    book("A302", TOMORROW, "10:00", "11:00")
+    Mail.objects.update(status="failed", attempts=8, error="gone")
+    mail = Mail.objects.get()
+    url = reverse("admin:booking_mail_changelist")
+    client.post(url, {"action": "send_again", "_selected_action": [mail.pk]})
+    mail.refresh_from_db()
+    assert (mail.status, mail.attempts) == ("waiting", 0)
+    feed = CalendarFeed.objects.create(person=user("lilei"))
+    url = reverse("admin:booking_calendarfeed_changelist")
+    page = client.get(reverse("admin:booking_calendarfeed_change", args=[feed.pk]))
+    assert feed.token not in page.content.decode() + client.get(url).content.decode()
+    client.post(url, {"action": "revoke_selected", "_selected_action": [feed.pk]})
+    feed.refresh_from_db()
+    assert feed.revoked_at == NOW
 
 
 def test_a_blackout_that_makes_no_sense_is_said_in_words(client):

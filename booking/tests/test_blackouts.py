@@ -67,6 +67,18 @@ def test_a_shut_room_is_refused_with_the_reason_and_the_nearest_open_slot():
     book("A302", TOMORROW, "08:00", "09:00")
 
 
+def test_a_search_for_a_shut_room_says_why_and_offers_others():
+    close()
+    found = selectors.search(
+        wish(TOMORROW, "10:00", 60, 2, room="A302"), user=user("lilei"), now=NOW
+    )
+    assert (found.candidates, found.refusal.rule) == ((), "blackout")
+    assert found.refusal.params["reason"] == "Repainting"
+    assert found.alternatives
+    open_then = wish(TOMORROW, "14:00", 60, 2, room="A302")
+    assert selectors.search(open_then, user=user("lilei"), now=NOW).refusal is None
+
+
 @pytest.mark.parametrize("kind", ["site", "building"])
 def test_a_whole_building_or_site_is_shut(kind):
     place = Site.objects.get() if kind == "site" else Building.objects.get(code="A")

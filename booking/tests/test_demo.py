@@ -49,6 +49,13 @@ def test_loading_twice_changes_nothing():
     ]
 
 
+def test_somebody_decides_on_the_demos_requests():
+    demo.load(now=NOW)
+    [request] = selectors.requests_for(User.objects.get(username="wangfang"), now=NOW)
+    assert request.room.code == "A501"
+    assert not selectors.requests_for(User.objects.get(username="lilei"), now=NOW)
+
+
 def test_the_first_working_day_looks_alive_on_a_weekend_too():
     demo.load(now=SATURDAY)
     monday = date(2027, 1, 4)

@@ -60,6 +60,8 @@ def test_a_day_that_a_month_lacks_is_left_out():
         "DROP TABLE;COUNT=2",
         "FREQ=DAILY;COUNT=2;" + "X" * 300,
         "FREQ=DAILY;BYMONTH=13;COUNT=2",
+        "INTERVAL=2;COUNT=2",
+        "FREQ=MONTHLY;BYDAY=MO;BYSETPOS=999;COUNT=2",
     ],
 )
 def test_what_is_no_rule_is_refused(rule):

@@ -7,9 +7,10 @@ from django.contrib.auth.models import Group
 
 from booking import selectors
 from booking.exceptions import PolicyViolation, RoomNotFound, RoomUnavailable
-from booking.models import Grant, Policy, Quota, QuotaCounter, Room, Status
+from booking.models import Booking, Grant, Policy, Quota, QuotaCounter, Room, Status
 from booking.services import cancel_booking, reschedule_booking
 from booking.tests import world
+from booking.tests.test_races import at_once
 from booking.tests.world import NOW, TODAY, TOMORROW, WEDNESDAY, at, book, user, wish
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +59,16 @@ def test_a_hidden_room_does_not_exist_for_others(hall):
     with pytest.raises(RoomNotFound):
         book("B801", TOMORROW, "10:00", "11:00", organizer=user("hanmei"))
     assert book("B801", TOMORROW, "10:00", "11:00").status == Status.BOOKED
+
+
+def test_a_hidden_room_is_not_spoken_of(hall):
+    grant(hall, "see", "lilei")
+    named = {name: selectors.room_lexicon(user(name)) for name in ("lilei", "hanmei")}
+    assert "B801" in {each.code for each in named["lilei"]}
+    assert "B801" not in {each.code for each in named["hanmei"]}
+    with pytest.raises(RoomNotFound):
+        selectors.room_now("B801", viewer=user("hanmei"), now=NOW)
+    assert not selectors.room_now("B801", viewer=user("lilei"), now=NOW).is_busy
 
 
 def test_a_room_for_some_is_seen_and_not_booked_by_others(hall):
@@ -169,3 +180,35 @@ def test_hours_that_are_over_and_make_up_days_come_from_the_tables():
     book("A302", saturday, "10:00", "11:00")
     Policy.objects.get().opening_hours.filter(weekday=2).update(valid_until=TODAY)
     assert refused("A302").params["hours"] == []
+
+
+def different_rooms_at_once(*, hours):
+    lilei = user("lilei")
+    rooms = ("A301", "A302", "A305", "B201", "B202")
+    return at_once(
+        *(
+            lambda code=code, hour=hour: book(
+                code, WEDNESDAY, f"{hour}:00", f"{hour + 1}:00", organizer=lilei
+            )
+            for code, hour in zip(rooms, hours, strict=True)
+        )
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_quota_holds_when_its_rooms_are_booked_at_once():
+    Quota.objects.create(policy=Policy.objects.get(), period="day", max_bookings=4)
+    book("A302", WEDNESDAY, "16:00", "17:00")  # so that the counter is there already
+    results = different_rooms_at_once(hours=range(10, 15))  # beside that day's stand-up
+    won = [each for each in results if isinstance(each, Booking)]
+    refusals = {each.refusal.rule for each in results if isinstance(each, PolicyViolation)}
+    assert (len(won), refusals) == (2, {"quota_bookings"})
+    assert QuotaCounter.objects.get().bookings == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_room_at_a_time_holds_when_several_are_booked_at_once():
+    Policy.objects.update(one_room_at_a_time=True)
+    results = different_rooms_at_once(hours=[10] * 5)
+    assert len([each for each in results if isinstance(each, Booking)]) == 1
+    assert {getattr(each, "code", "won") for each in results} == {"policy", "won"}

@@ -4,16 +4,19 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.auth.models import Group
 
 from booking import selectors, services
 from booking.exceptions import (
     AlreadyOver,
+    BookingError,
     BookingNotFound,
     IdempotencyMismatch,
     InvalidBooking,
     NonexistentTime,
     NotAllowed,
     PolicyViolation,
+    RoomNotFound,
     RoomUnavailable,
     SeriesClash,
     VersionConflict,
@@ -21,6 +24,7 @@ from booking.exceptions import (
 from booking.models import (
     Booking,
     BookingChange,
+    Grant,
     Occurrence,
     OpeningHours,
     Policy,
@@ -197,6 +201,52 @@ def test_the_preview_is_what_would_be_booked():
     assert [each.date for each in found.possible] == dates(series(on_clash="skip"))
     with pytest.raises(InvalidBooking):
         selectors.preview_series(organizer=user("lilei"), rule="x", **wish)
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        ({"room": "Z1"}, "room_not_found"),
+        ({"minutes": 0}, "invalid"),
+        ({"rule": "FREQ=DAILY;UNTIL=20270901"}, "invalid"),
+        ({"rule": "FREQ=DAILY;UNTIL=20261101"}, "invalid"),
+    ],
+)
+def test_a_preview_of_what_cannot_be_says_so(values, code):
+    wish = {"room": "B202", "first": week(0), "start": time(10), "minutes": 60, "now": NOW}
+    with pytest.raises(BookingError) as caught:
+        selectors.preview_series(
+            organizer=user("lilei"), **{**wish, "rule": "FREQ=DAILY;COUNT=2", **values}
+        )
+    assert caught.value.code == code
+
+
+def test_a_preview_minds_the_rights_of_the_person():
+    wish = {
+        "room": "B202",
+        "first": week(0),
+        "start": time(22),
+        "minutes": 60,
+        "rule": "FREQ=DAILY;COUNT=2",
+        "now": NOW,
+    }
+    assert len(selectors.preview_series(organizer=user("lilei"), **wish).clashes) == 2
+    policy, group = Policy.objects.get(), Group.objects.create(name="night watch")
+    group.user_set.add(user("lilei"))
+    Grant.objects.create(policy=policy, group=group, right="override")
+    assert len(selectors.preview_series(organizer=user("lilei"), **wish).possible) == 2
+    Grant.objects.create(policy=policy, group=group, right="see")
+    with pytest.raises(RoomNotFound):
+        selectors.preview_series(organizer=user("hanmei"), **wish)
+
+
+def test_a_rule_that_gives_only_dates_that_never_come_back_is_refused():
+    made = series()
+    cancel(made, recurrence_date=week(1))
+    with pytest.raises(InvalidBooking) as caught:
+        change(made, recurrence=f"FREQ=DAILY;BYMONTHDAY={week(1).day};BYMONTH=12;COUNT=1")
+    assert caught.value.field == "recurrence"
+    assert len(dates(made)) == 4
 
 
 def test_all_coming_dates_move_in_place_when_none_is_over():
@@ -413,6 +463,18 @@ def test_series_that_cross_at_once_are_one_and_nobody_deadlocks():
     results = at_once(*calls)
     assert len([each for each in results if isinstance(each, Booking)]) == 1
     assert {type(each) for each in results} == {Booking, SeriesClash}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_key_for_series_in_two_rooms_at_once_makes_one_series():
+    lilei = user("lilei")
+    calls = [
+        lambda code=code: series(organizer=lilei, room=code, idempotency_key="k")
+        for code in ("A301", "A302", "A305", "B201", "B202")
+    ]
+    results = at_once(*calls)
+    assert len([each for each in results if isinstance(each, Booking)]) == 1
+    assert [type(each) for each in results].count(IdempotencyMismatch) == 4
 
 
 @pytest.mark.django_db(transaction=True)

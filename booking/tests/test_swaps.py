@@ -10,11 +10,12 @@ from booking.exceptions import (
     InvalidBooking,
     NotAllowed,
     PolicyViolation,
+    RoomNotFound,
     RoomUnavailable,
     SeriesNeedsDate,
     VersionConflict,
 )
-from booking.models import Booking, Occurrence, Policy, Quota, Status
+from booking.models import Booking, Occurrence, Policy, Quota, Room, Status
 from booking.tests import world
 from booking.tests.test_races import at_once
 from booking.tests.world import NOW, TOMORROW, WEDNESDAY, at, book, user
@@ -141,4 +142,14 @@ def test_a_cancellation_is_not_taken_back_by_others_or_later_or_twice(cancelled)
         undo(cancelled, now=timezone.now() + timedelta(minutes=11))
     undo(cancelled)
     with pytest.raises(CannotUndo):
+        undo(cancelled)
+
+
+def test_what_is_over_or_whose_room_is_out_of_use_is_not_taken_back(cancelled):
+    Room.objects.filter(code="A302").update(is_active=False)
+    with pytest.raises(RoomNotFound):
+        undo(cancelled)
+    past = (NOW - timedelta(hours=2), NOW - timedelta(hours=1))
+    Occurrence.objects.filter(booking=cancelled).update(during=past, blocked=past)
+    with pytest.raises(AlreadyOver):
         undo(cancelled)

@@ -103,6 +103,11 @@ def test_what_is_about_oneself_tells_nothing_of_others(output, secret):
         assert not told(OWN_ONLY[output](user(name))), name
 
 
+def test_what_is_hidden_and_what_is_absent_look_the_same(secret):
+    assert selectors.visible_booking(user("hanmei"), secret.pk) is None
+    assert selectors.visible_booking(user("hanmei"), 0) is None
+
+
 def test_nobody_who_is_not_signed_in_sees_it(secret):
     assert seen(secret, None) == seen(secret, AnonymousUser()) == MASKED
     assert not may_see(secret, None)
