@@ -38,7 +38,7 @@ class Swap(serializers.Serializer[Any]):
     second = Side()
 
 
-class CheckIn(APIView):
+class CheckInBooking(APIView):
     @extend_schema(request=Presence, responses=BookingSerializer)
     def post(self, request: Request, booking_id: int) -> Response:
         """Say that I am there; again is the same answer."""

@@ -4,7 +4,7 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
-from booking.api.acts import CheckIn, RestoreBooking, SwapBookings
+from booking.api.acts import CheckInBooking, RestoreBooking, SwapBookings
 from booking.api.approvals import Approvals, Approve, Reject
 from booking.api.availability import BuildingAvailability, RoomAvailability
 from booking.api.bookings import BookingHistory, Bookings, CancelBooking, OneBooking
@@ -26,7 +26,7 @@ urlpatterns = [
     path("bookings/<int:booking_id>/", OneBooking.as_view(), name="api-booking"),
     path("bookings/<int:booking_id>/cancel/", CancelBooking.as_view(), name="api-cancel"),
     path("bookings/<int:booking_id>/history/", BookingHistory.as_view(), name="api-history"),
-    path("bookings/<int:booking_id>/check-in/", CheckIn.as_view(), name="api-check-in"),
+    path("bookings/<int:booking_id>/check-in/", CheckInBooking.as_view(), name="api-check-in"),
     path("bookings/<int:booking_id>/restore/", RestoreBooking.as_view(), name="api-restore"),
     path("bookings/swap/", SwapBookings.as_view(), name="api-swap"),
     path("series/", AllSeries.as_view(), name="api-series"),
