@@ -1,13 +1,16 @@
 """Fork, talk, replay, variants and promotion, as an administrator walks them."""
 
+import asyncio
 import re
 
 import pytest
 from django.urls import reverse
 
 from agentruntime.models import Effect, Message, Thread, uuid7
+from agentruntime.testing import running_host
 from agentruntime.timetravel import history
 from audit.models import Operation, Pin
+from audit.tests.conftest import say
 
 
 def address(name, *args):
@@ -187,11 +190,6 @@ def test_a_fork_goes_live_and_its_owner_sees_that_it_did(desk, booked, boss):
 
 
 def test_the_owner_goes_on_from_the_promoted_fork(desk, booked, owner, probe):
-    import asyncio
-
-    from agentruntime.testing import running_host
-    from audit.tests.conftest import say
-
     _, fork = forked(desk, booked, asked_at(booked, "select_room"))
     desk.post(address("sandbox", fork.pk), {"choice": "1"})
     fork.refresh_from_db()
@@ -208,6 +206,27 @@ def test_the_owner_goes_on_from_the_promoted_fork(desk, booked, owner, probe):
     assert booked.summary["phase"] == "BOOKED"
     assert Effect.objects.count() == 1  # the same wish was carried out already
     assert history.opened(booked, booked.head).values["draft"]["room"] == "P01"
+
+
+def test_a_thread_wound_back_to_an_answered_question_takes_another_answer(desk, booked):
+    _, fork = forked(desk, booked, asked_at(booked, "select_room"))
+
+    answer = promote(desk, fork)
+
+    assert b"The fork is the live thread now" in answer.content
+    booked.refresh_from_db()
+    assert booked.interrupt["kind"] == "select_room"
+    assert booked.head not in {fork.forked_at, ""}
+
+    async def answered():
+        async with running_host() as host:
+            await say(host, booked.pk, "answer", {"room": "P09"}, turn=booked.turn + 1)
+
+    asyncio.run(answered())
+
+    booked.refresh_from_db()
+    assert history.opened(booked, booked.head).values["draft"]["room"] == "P09"
+    assert booked.interrupt["kind"] == "confirm"
 
 
 @pytest.mark.parametrize(
