@@ -1,8 +1,10 @@
 """How much history the pages and the pruning bear. Figures are printed with -s."""
 
 import statistics
+import sys
 import time
 import tracemalloc
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -62,13 +64,25 @@ def lengthen(thread, first, last):
         cursor.execute("analyze checkpoints; analyze checkpoint_blobs; analyze checkpoint_writes")
 
 
+@contextmanager
+def untraced():
+    """Without coverage's eyes on every line, which would be most of what is measured."""
+    trace = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(trace)
+
+
 def seconds(call, *, times=7, of=statistics.median):
     call()
     taken = []
-    for _ in range(times):
-        began = time.perf_counter()
-        call()
-        taken.append(time.perf_counter() - began)
+    with untraced():
+        for _ in range(times):
+            began = time.perf_counter()
+            call()
+            taken.append(time.perf_counter() - began)
     return of(taken)
 
 

@@ -2,12 +2,15 @@
 
 import asyncio
 import re
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from agentruntime import agents
 from agentruntime.models import Effect, Message, Thread, uuid7
-from agentruntime.testing import running_host
+from agentruntime.testing import probe_spec, running_host
 from agentruntime.timetravel import history
 from audit.models import Operation, Pin
 from audit.tests.conftest import say
@@ -293,3 +296,32 @@ def test_family_members_are_compared_with_each_other(desk, booked):
     ).content.decode()
 
     assert re.search(r"/draft|/result", text)
+
+
+def test_a_step_that_fails_is_told_and_recorded(desk, booked, probe):
+    _, fork = forked(desk, booked, asked_at(booked, "confirm"))
+
+    async def broken(context, draft):
+        raise RuntimeError("no luck")
+
+    agents.register(probe_spec(act=broken))
+    history.forget_graphs()
+    answer = desk.post(address("sandbox", fork.pk), {"choice": "0"}, follow=True)
+
+    assert b"no luck" in answer.content
+    assert Operation.objects.get(kind="speak").outcome == "failed"
+    fork.refresh_from_db()
+    assert (fork.status, fork.interrupt["kind"]) == ("waiting", "confirm")
+    desk.post(address("replay", booked.pk, fork.forked_at), {"reason": "r"})
+    operation = Operation.objects.get(kind="replay")
+    assert (operation.outcome, operation.details["stopped"]) == ("failed", "failed")
+
+
+def test_a_fork_that_runs_already_is_busy(desk, booked):
+    _, fork = forked(desk, booked, asked_at(booked, "confirm"))
+    later = timezone.now() + timedelta(minutes=1)
+    Thread.objects.filter(pk=fork.pk).update(lease_owner="x", lease_until=later)
+
+    answer = desk.post(address("sandbox", fork.pk), {"choice": "0"}, follow=True)
+
+    assert b"running just now" in answer.content
