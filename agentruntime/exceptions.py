@@ -57,7 +57,6 @@ class NotPromotable(RuntimeFault):
     """
 
     code = "conflict"
-    retry = False
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
