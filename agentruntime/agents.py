@@ -54,11 +54,11 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """What changed fields make of a state: new channel values, and the node the graph goes on from
-    as if it had just returned them.
+    """What changed fields make of a state: new channel values (None for none), and the node the
+    graph goes on from as if it had just returned them.
     """
 
-    update: Mapping[str, Any]
+    update: dict[str, Any] | None
     after: str
 
 

@@ -45,10 +45,15 @@ class Picture:
     left_out: int
 
 
-def draw(branches: Branches, forks: Sequence[tuple[str, str]], *, head: str) -> Picture | None:
-    """forks: `(thread, checkpoint it left at)`. None where there is only one line."""
+def draw(
+    branches: Branches, forks: Sequence[tuple[str, str]], *, head: str, newest: str
+) -> Picture | None:
+    """forks: `(thread, checkpoint it left at)`. newest: the checkpoint the thread's line ends at.
+
+    None where there is only one line.
+    """
     own = branches.all or (
-        [Branch(number=1, start="", parent=None, tip=head, size=0)] if head and forks else []
+        [Branch(number=1, start="", parent=None, tip=newest, size=0)] if newest and forks else []
     )
     lines = [(each.start, each.parent, each.tip, each.size, "") for each in own]
     lines += [("", at, "", 0, thread) for thread, at in forks]
@@ -56,7 +61,8 @@ def draw(branches: Branches, forks: Sequence[tuple[str, str]], *, head: str) -> 
         return None
     left_out = max(0, len(lines) - LANES_SHOWN)
     lines = lines[:LANES_SHOWN]
-    points = sorted({each for line in lines for each in line[:3] if each})
+    ends = [head, *(each for line in lines for each in line[:3])]
+    points = sorted({each for each in ends if each})
     column = {each: MARGIN + COLUMN * index for index, each in enumerate(points)}
     end = MARGIN + COLUMN * len(points)
     home = _homes(lines, branches)
@@ -76,7 +82,8 @@ def draw(branches: Branches, forks: Sequence[tuple[str, str]], *, head: str) -> 
                 dots[each] = _dot(column, each, index, head)
     for each in points:
         if each not in dots:
-            dots[each] = _dot(column, each, home.get(each, 0), head)
+            lane = branches.number_of(each) - 1
+            dots[each] = _dot(column, each, lane if lane < len(lines) else 0, head)
     return Picture(
         width=end + LABEL,
         height=2 * MARGIN + LANE * (len(lines) - 1),

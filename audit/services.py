@@ -255,6 +255,10 @@ def promote(
     with override("zh-hans" if thread.language == "zh" else "en"):
         notice = gettext("An administrator went on with this conversation from an earlier point.")
     try:
+        forks.renew(thread)
+    except SandboxBusy as error:
+        raise ThreadBusy from error
+    try:
         with transaction.atomic():
             original = promoting.promote(thread, expected_head=expected_head, notice=notice)
             record(

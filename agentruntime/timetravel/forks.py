@@ -99,6 +99,22 @@ def go_on(thread: Thread, *, changes: Mapping[str, Any] | None = None) -> sandbo
     return ran
 
 
+# LangGraph's own: the same state under a new id, with nothing written at it.
+_ANEW = Edit(update=None, after="__copy__")
+
+
+def renew(thread: Thread) -> None:
+    """Let a sandbox thread that stands at the very checkpoint it was forked at stand at one of its
+    own. The original may have been answered at that checkpoint; its answer must not be taken for
+    one to the question that is asked again. Raises SandboxBusy, SandboxFailed.
+    """
+    if thread.head != thread.forked_at:
+        return
+    has_next = bool(history.opened(thread, thread.head).snapshot_next)
+    sandbox.run(thread, edit=_ANEW, goes_on=has_next)
+    thread.refresh_from_db()
+
+
 def edited(thread: Thread, values: Mapping[str, Any], changes: Mapping[str, Any]) -> Edit:
     """What changed fields make of a state. Pure but for finding the agent."""
     return get_agent(thread.agent).edit(values, changes)

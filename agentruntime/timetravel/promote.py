@@ -27,7 +27,8 @@ def promote(fork: Thread, *, expected_head: str, notice: str) -> Thread:
 
     The new checkpoints become a branch of the original, so nothing of it is lost. Its owner is
     told by `notice`, a message, and is asked the fork's open question. Whoever follows it notices
-    the new turn. Raises NotPromotable, nothing changed.
+    the new turn. The fork stands at a checkpoint of its own (`forks.renew`).
+    Raises NotPromotable, nothing changed.
     """
     original = Thread.objects.select_for_update().filter(pk=fork.forked_from_id).first()
     fork = Thread.objects.select_for_update().get(pk=fork.pk)
@@ -39,6 +40,8 @@ def promote(fork: Thread, *, expected_head: str, notice: str) -> Thread:
         raise NotPromotable("busy")
     if original.head != expected_head:
         raise NotPromotable("moved_on")
+    if fork.head == fork.forked_at:
+        raise ValueError("renew the fork first: its original was answered at this checkpoint")
     checkpoints.copy_new(fork.pk, original.pk, after=fork.forked_at)
     Thread.objects.filter(pk=original.pk).update(
         head=fork.head,

@@ -201,8 +201,7 @@ class _SandboxRun(GraphRun):
     async def execute(self) -> Any:
         if self._edit is not None:
             graph = self._graph.copy({"checkpointer": self.saver})
-            update, after = dict(self._edit.update), self._edit.after
-            await graph.aupdate_state(self._config(), update, as_node=after)
+            await graph.aupdate_state(self._config(), self._edit.update, as_node=self._edit.after)
         if self.input.messages or self._goes_on:
             await self._stream()
         self.is_committing = True

@@ -39,7 +39,12 @@ def timeline(request: HttpRequest, thread: str) -> HttpResponse:
         older=shown.older,
         is_first=not request.GET.get("before"),
         has_branches=bool(shown.branches.all),
-        picture=picture.draw(shown.branches, around.forks, head=found.head),
+        picture=picture.draw(
+            shown.branches,
+            around.forks,
+            head=found.head,
+            newest=shown.points[0].id if shown.points else "",
+        ),
     )
 
 

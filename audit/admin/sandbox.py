@@ -67,7 +67,7 @@ def _preview(
     if not changes:
         return []
     spec = get_agent(thread.agent)
-    after = {**values, **forks.edited(thread, values, changes).update}
+    after = {**values, **(forks.edited(thread, values, changes).update or {})}
     found = compare(spec.redact(values), spec.redact(after)).changes
     return [presenters.change_words(spec, each, language()) for each in found]
 

@@ -5,11 +5,13 @@ from datetime import timedelta
 from io import StringIO
 
 import pytest
+import time_machine
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
 from agentruntime.models import Effect, Message, Thread
+from agentruntime.operations.chores import all_chores
 from agentruntime.persistence import pruning
 from agentruntime.timetravel import forks, history
 from audit import retention
@@ -185,3 +187,34 @@ def test_a_rule_is_changed_by_those_who_may_prune_and_that_is_recorded(client, s
 
     assert RetentionRule.objects.get().keep_last == 9
     assert Operation.objects.get().details["older_than_days"] == 8
+
+
+def test_the_chore_carries_rules_out_once_a_night(booked):
+    RetentionRule.objects.create(agent="probe", keep_last=1, older_than_days=0, is_on=True)
+    tomorrow = timezone.localtime() + timedelta(days=1)
+
+    def at(hour):
+        with time_machine.travel(tomorrow.replace(hour=hour), tick=False):
+            retention.nightly_chore()
+        return count(booked)
+
+    assert at(12) == 7
+    assert at(2) == 2
+    RetentionRule.objects.update(keep_last=0)
+    ran = RetentionRule.objects.get().ran_at
+    at(3)
+    assert RetentionRule.objects.get().ran_at == ran
+
+
+def test_the_chore_is_known_to_the_runtime():
+    assert "retention" in {chore.name for chore in all_chores()}
+
+
+def test_a_dry_run_of_the_command_skips_what_runs(booked):
+    Thread.objects.filter(pk=booked.pk).update(status="running")
+
+    lines = command("prune_checkpoints", "--keep-last", "1")
+
+    assert lines[0] == f"{booked.pk}  skipped: running"
+    with pytest.raises(CommandError, match="run it again"):
+        command("erase_person", "mei", "--reason", "r")

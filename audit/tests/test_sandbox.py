@@ -1,13 +1,19 @@
 """Fork, talk, replay, variants and promotion, as an administrator walks them."""
 
+import asyncio
 import re
+from datetime import timedelta
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from agentruntime import agents
 from agentruntime.models import Effect, Message, Thread, uuid7
+from agentruntime.testing import probe_spec, running_host
 from agentruntime.timetravel import history
 from audit.models import Operation, Pin
+from audit.tests.conftest import say
 
 
 def address(name, *args):
@@ -187,11 +193,6 @@ def test_a_fork_goes_live_and_its_owner_sees_that_it_did(desk, booked, boss):
 
 
 def test_the_owner_goes_on_from_the_promoted_fork(desk, booked, owner, probe):
-    import asyncio
-
-    from agentruntime.testing import running_host
-    from audit.tests.conftest import say
-
     _, fork = forked(desk, booked, asked_at(booked, "select_room"))
     desk.post(address("sandbox", fork.pk), {"choice": "1"})
     fork.refresh_from_db()
@@ -208,6 +209,27 @@ def test_the_owner_goes_on_from_the_promoted_fork(desk, booked, owner, probe):
     assert booked.summary["phase"] == "BOOKED"
     assert Effect.objects.count() == 1  # the same wish was carried out already
     assert history.opened(booked, booked.head).values["draft"]["room"] == "P01"
+
+
+def test_a_thread_wound_back_to_an_answered_question_takes_another_answer(desk, booked):
+    _, fork = forked(desk, booked, asked_at(booked, "select_room"))
+
+    answer = promote(desk, fork)
+
+    assert b"The fork is the live thread now" in answer.content
+    booked.refresh_from_db()
+    assert booked.interrupt["kind"] == "select_room"
+    assert booked.head not in {fork.forked_at, ""}
+
+    async def answered():
+        async with running_host() as host:
+            await say(host, booked.pk, "answer", {"room": "P09"}, turn=booked.turn + 1)
+
+    asyncio.run(answered())
+
+    booked.refresh_from_db()
+    assert history.opened(booked, booked.head).values["draft"]["room"] == "P09"
+    assert booked.interrupt["kind"] == "confirm"
 
 
 @pytest.mark.parametrize(
@@ -274,3 +296,32 @@ def test_family_members_are_compared_with_each_other(desk, booked):
     ).content.decode()
 
     assert re.search(r"/draft|/result", text)
+
+
+def test_a_step_that_fails_is_told_and_recorded(desk, booked, probe):
+    _, fork = forked(desk, booked, asked_at(booked, "confirm"))
+
+    async def broken(context, draft):
+        raise RuntimeError("no luck")
+
+    agents.register(probe_spec(act=broken))
+    history.forget_graphs()
+    answer = desk.post(address("sandbox", fork.pk), {"choice": "0"}, follow=True)
+
+    assert b"no luck" in answer.content
+    assert Operation.objects.get(kind="speak").outcome == "failed"
+    fork.refresh_from_db()
+    assert (fork.status, fork.interrupt["kind"]) == ("waiting", "confirm")
+    desk.post(address("replay", booked.pk, fork.forked_at), {"reason": "r"})
+    operation = Operation.objects.get(kind="replay")
+    assert (operation.outcome, operation.details["stopped"]) == ("failed", "failed")
+
+
+def test_a_fork_that_runs_already_is_busy(desk, booked):
+    _, fork = forked(desk, booked, asked_at(booked, "confirm"))
+    later = timezone.now() + timedelta(minutes=1)
+    Thread.objects.filter(pk=fork.pk).update(lease_owner="x", lease_until=later)
+
+    answer = desk.post(address("sandbox", fork.pk), {"choice": "0"}, follow=True)
+
+    assert b"running just now" in answer.content

@@ -3,28 +3,16 @@
 import pytest
 
 from agentruntime.exceptions import CheckpointNotFound
-from agentruntime.models import Thread, uuid7
+from agentruntime.models import uuid7
 from agentruntime.persistence.pools import in_db_thread
+from agentruntime.tests.timetravel import held
 from agentruntime.timetravel import history
 
 
 @pytest.fixture
 async def booked(talk):
     """The probe's whole conversation: asked, chosen, confirmed, booked."""
-    await talk.say("a room for six")
-    await talk.settled(1)
-    await talk.answer({"room": "P01"})
-    await talk.settled(2)
-    await talk.answer({"approved": True})
-    await talk.settled(3)
-    return await in_db_thread(Thread.objects.get, pk=talk.id)
-
-
-@pytest.fixture(autouse=True)
-def fresh_graphs():
-    history.forget_graphs()
-    yield
-    history.forget_graphs()
+    return await held.booked(talk)
 
 
 async def test_a_page_tells_what_ran_and_what_changed(booked):
@@ -61,7 +49,7 @@ async def test_pages_hang_together(booked):
 async def test_one_checkpoint_is_opened_with_its_parent(booked):
     opened = await in_db_thread(history.opened, booked, booked.head)
 
-    assert opened.values["result"] == {"room": "P01", "approved": True}
+    assert opened.values["result"] == {"room": "P01"}
     assert opened.before["draft"]["phase"] == "CONFIRMING"
     assert opened.point.next == []
 

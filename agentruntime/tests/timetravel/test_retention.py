@@ -12,7 +12,7 @@ from agentruntime.models import Effect, Message, Thread
 from agentruntime.persistence import pruning
 from agentruntime.persistence.pools import in_db_thread
 from agentruntime.tests.conftest import change
-from agentruntime.tests.test_forks import booked, confirming, heads, host, talk  # noqa: F401
+from agentruntime.tests.timetravel.held import booked, confirming, heads
 from agentruntime.timetravel import forks, history, retention, sandbox
 from agentruntime.timetravel.promote import promote
 from agentruntime.timetravel.sandbox import Say
@@ -27,7 +27,7 @@ def prune(thread, **rule):
     return retention.prune_thread(thread.pk, **names)
 
 
-async def test_a_dry_run_and_a_real_run_say_the_same(talk):  # noqa: F811
+async def test_a_dry_run_and_a_real_run_say_the_same(talk):
     thread = await booked(talk)
 
     dry = await in_db_thread(prune, thread, dry=True)
@@ -41,7 +41,7 @@ async def test_a_dry_run_and_a_real_run_say_the_same(talk):  # noqa: F811
     assert (await in_db_thread(prune, thread, dry=True)).planned == pruning.Tally()
 
 
-async def test_the_head_and_what_an_effect_came_from_stay(talk):  # noqa: F811
+async def test_the_head_and_what_an_effect_came_from_stay(talk):
     thread = await booked(talk)
     effect = await in_db_thread(Effect.objects.get)
 
@@ -50,7 +50,7 @@ async def test_the_head_and_what_an_effect_came_from_stay(talk):  # noqa: F811
     assert set(await in_db_thread(ids, thread)) == {thread.head, effect.checkpoint}
 
 
-async def test_pins_keep_their_whole_turn(talk):  # noqa: F811
+async def test_pins_keep_their_whole_turn(talk):
     thread = await booked(talk)
     page = await in_db_thread(history.timeline, thread)
     first_turn = [point for point in page.points if point.version == page.points[-1].version]
@@ -62,7 +62,7 @@ async def test_pins_keep_their_whole_turn(talk):  # noqa: F811
     assert len(left) < 7
 
 
-async def test_what_is_younger_than_the_limit_stays(talk):  # noqa: F811
+async def test_what_is_younger_than_the_limit_stays(talk):
     thread = await booked(talk)
     day = timezone.timedelta(days=1)
 
@@ -73,7 +73,7 @@ async def test_what_is_younger_than_the_limit_stays(talk):  # noqa: F811
     assert gone.planned.checkpoints > 3
 
 
-async def test_everything_somebody_needs_is_kept_at_once(talk):  # noqa: F811
+async def test_everything_somebody_needs_is_kept_at_once(talk):
     """A promoted branch, an open question on both, a pin, an effect, forks: all there afterwards."""
     await booked(talk)
     await talk.say("another")
@@ -109,7 +109,7 @@ async def test_everything_somebody_needs_is_kept_at_once(talk):  # noqa: F811
     await in_db_thread(sandbox.run, other, say=[Say(value={"approved": False})])
 
 
-async def test_a_running_thread_is_left_alone(talk):  # noqa: F811
+async def test_a_running_thread_is_left_alone(talk):
     thread = await booked(talk)
     await change(
         thread.pk,
@@ -123,7 +123,7 @@ async def test_a_running_thread_is_left_alone(talk):  # noqa: F811
     assert await in_db_thread(retention.remove_thread, thread.pk) == "running"
 
 
-async def test_pruning_goes_on_where_it_was_stopped(talk):  # noqa: F811
+async def test_pruning_goes_on_where_it_was_stopped(talk):
     thread = await booked(talk)
 
     stopped = await in_db_thread(prune, thread, batch=1, deadline=0.0)
@@ -134,7 +134,7 @@ async def test_pruning_goes_on_where_it_was_stopped(talk):  # noqa: F811
     assert done.finished
 
 
-async def test_a_message_beside_the_pruning_is_answered(talk):  # noqa: F811
+async def test_a_message_beside_the_pruning_is_answered(talk):
     thread = await confirming(talk)
 
     pruned = asyncio.create_task(in_db_thread(prune, thread, batch=1))
@@ -145,7 +145,7 @@ async def test_a_message_beside_the_pruning_is_answered(talk):  # noqa: F811
     assert settled.summary["phase"] == "BOOKED"
 
 
-async def test_a_gap_is_no_root(talk):  # noqa: F811
+async def test_a_gap_is_no_root(talk):
     thread = await booked(talk)
     await in_db_thread(prune, thread)
 
@@ -155,7 +155,7 @@ async def test_a_gap_is_no_root(talk):  # noqa: F811
     assert all(point.parent for point in page.points)
 
 
-async def test_nothing_points_to_nothing_afterwards(talk):  # noqa: F811
+async def test_nothing_points_to_nothing_afterwards(talk):
     thread = await booked(talk)
 
     def spoil():
@@ -173,7 +173,7 @@ async def test_nothing_points_to_nothing_afterwards(talk):  # noqa: F811
     assert not any((await in_db_thread(pruning.orphans)).values())
 
 
-async def test_a_thread_that_did_something_leaves_what_it_did(talk):  # noqa: F811
+async def test_a_thread_that_did_something_leaves_what_it_did(talk):
     thread = await booked(talk)
 
     assert await in_db_thread(retention.remove_thread, thread.pk) == "emptied"
@@ -186,7 +186,7 @@ async def test_a_thread_that_did_something_leaves_what_it_did(talk):  # noqa: F8
     assert not any((await in_db_thread(pruning.orphans)).values())
 
 
-async def test_a_thread_that_did_nothing_is_gone(talk):  # noqa: F811
+async def test_a_thread_that_did_nothing_is_gone(talk):
     thread = await confirming(talk)
 
     assert await in_db_thread(retention.remove_thread, thread.pk) == "deleted"
@@ -196,7 +196,7 @@ async def test_a_thread_that_did_nothing_is_gone(talk):  # noqa: F811
 
 
 @pytest.mark.parametrize(("erase", "arguments"), [(True, {}), (False, {"room": "P01"})])
-async def test_erasing_masks_what_was_done(talk, register, erase, arguments):  # noqa: F811
+async def test_erasing_masks_what_was_done(talk, register, erase, arguments):
     thread = await booked(talk)
     register(replace(get_agent("probe"), personal=frozenset({"room"})))
 

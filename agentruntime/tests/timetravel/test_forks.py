@@ -1,94 +1,18 @@
 """Forks: copies that go on elsewhere, cannot act, and leave the original as it is."""
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from agentruntime.access import thread_for
 from agentruntime.agents import get_agent
 from agentruntime.exceptions import CheckpointNotFound, SandboxBusy, SandboxFailed, ThreadNotFound
 from agentruntime.models import Effect, Message, Run, Thread, uuid7
 from agentruntime.persistence.pools import in_db_thread
-from agentruntime.testing import probe_spec, running_host
-from agentruntime.tests.conftest import Talk, open_thread, row_counts, sql
+from agentruntime.tests.conftest import row_counts, sql
+from agentruntime.tests.timetravel import held
+from agentruntime.tests.timetravel.held import CALLED, booked, confirming, heads, snapshot, waiting
 from agentruntime.timetravel import forks, history, sandbox
 from agentruntime.timetravel.sandbox import Say
-
-CALLED = []
-
-
-async def _act(context, draft):
-    def call(effect):
-        CALLED.append(effect.pk)
-        return {"room": draft["room"]}
-
-    await context.read(_look)
-    return await context.effect(
-        "book_room",
-        key=f"{draft['wish']}-{draft['room']}",
-        arguments={"room": draft["room"]},
-        call=call,
-    )
-
-
-def _look():
-    """What the probe reads; a test lets it write instead."""
-
-
-@pytest.fixture
-async def host(transactional_db, register):
-    CALLED.clear()
-    register(probe_spec(act=_act))
-    history.forget_graphs()
-    async with running_host() as host:
-        yield host
-    history.forget_graphs()
-
-
-@pytest.fixture
-async def talk(host, person):
-    return Talk(host, await open_thread(person))
-
-
-async def waiting(talk):
-    await talk.say("a room for six")
-    await talk.settled(1)
-    return await in_db_thread(Thread.objects.get, pk=talk.id)
-
-
-async def confirming(talk):
-    await waiting(talk)
-    await talk.answer({"room": "P01"})
-    await talk.settled(2)
-    return await in_db_thread(Thread.objects.get, pk=talk.id)
-
-
-async def booked(talk):
-    await confirming(talk)
-    await talk.answer({"approved": True})
-    await talk.settled(3)
-    return await in_db_thread(Thread.objects.get, pk=talk.id)
-
-
-async def heads(thread):
-    """By the kind of their open question, the checkpoints at which a thread waited."""
-    page = await in_db_thread(history.timeline, thread)
-    return {question.kind: point.id for point in page.points for question in point.questions}
-
-
-def snapshot(thread):
-    """All that a live thread is: its row, its messages, its checkpoints."""
-    row = Thread.objects.filter(pk=thread.pk).values().get()
-    row.pop("updated_at")
-    messages = list(Message.objects.filter(thread=thread).order_by("pk").values())
-    tables = {}
-    with connection.cursor() as cursor:
-        for name in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
-            cursor.execute(
-                f"select * from {name} where thread_id = %s order by 1, 2, 3, 4",  # noqa: S608
-                [thread.pk],
-            )
-            tables[name] = [repr(each) for each in cursor.fetchall()]
-    return row, messages, tables
 
 
 async def test_a_fork_of_an_open_question_asks_it_again_with_its_own_thread(talk):
@@ -244,7 +168,7 @@ async def test_the_database_takes_no_effect_of_a_sandbox(talk):
 async def test_a_read_that_writes_is_refused_by_the_database(talk, monkeypatch):
     thread = await confirming(talk)
     fork, _ = await in_db_thread(forks.fork, thread, thread.head)
-    monkeypatch.setitem(globals(), "_look", lambda: Thread.objects.update(title="written"))
+    monkeypatch.setattr(held, "look", lambda: Thread.objects.update(title="written"))
 
     with pytest.raises(SandboxFailed, match="read-only"):
         await in_db_thread(sandbox.run, fork, say=[Say(value={"approved": True})])

@@ -10,7 +10,7 @@ from agentruntime.models import Effect, Thread
 from agentruntime.persistence.pools import in_db_thread
 from agentruntime.testing import probe_spec
 from agentruntime.tests.conftest import row_counts
-from agentruntime.tests.test_forks import CALLED, booked, confirming, heads, host, talk  # noqa: F401
+from agentruntime.tests.timetravel.held import CALLED, booked, confirming, heads
 from agentruntime.timetravel import history
 from agentruntime.timetravel.replay import path_after, replay
 from agentruntime.timetravel.variants import try_variants
@@ -21,7 +21,7 @@ async def first(thread):
     return page.points[-1].id
 
 
-async def test_the_same_code_does_the_same(talk):  # noqa: F811
+async def test_the_same_code_does_the_same(talk):
     thread = await booked(talk)
 
     made = await in_db_thread(replay, thread, await first(thread))
@@ -36,7 +36,7 @@ async def test_the_same_code_does_the_same(talk):  # noqa: F811
     assert await in_db_thread(Effect.objects.count) == 1
 
 
-async def test_a_replay_of_the_last_turn_is_that_turn(talk):  # noqa: F811
+async def test_a_replay_of_the_last_turn_is_that_turn(talk):
     thread = await booked(talk)
 
     made = await in_db_thread(replay, thread, (await heads(thread))["confirm"])
@@ -45,7 +45,7 @@ async def test_a_replay_of_the_last_turn_is_that_turn(talk):  # noqa: F811
     assert made.is_same
 
 
-async def test_other_code_is_seen_where_it_first_differs(talk, register):  # noqa: F811
+async def test_other_code_is_seen_where_it_first_differs(talk, register):
     thread = await booked(talk)
     start = await first(thread)
 
@@ -66,7 +66,7 @@ async def test_other_code_is_seen_where_it_first_differs(talk, register):  # noq
 @pytest.mark.parametrize(
     ("after_search", "stopped"), [(END, "asks_otherwise"), ("confirm", "failed")]
 )
-async def test_a_replay_ends_where_the_words_fit_no_more(talk, register, after_search, stopped):  # noqa: F811
+async def test_a_replay_ends_where_the_words_fit_no_more(talk, register, after_search, stopped):
     thread = await booked(talk)
     start = await first(thread)
     spec = probe_spec()
@@ -87,7 +87,7 @@ async def test_a_replay_ends_where_the_words_fit_no_more(talk, register, after_s
 
 
 @pytest.mark.parametrize("bad", ["", "x", "0" * 36])
-async def test_a_replay_from_nowhere_creates_nothing(talk, bad):  # noqa: F811
+async def test_a_replay_from_nowhere_creates_nothing(talk, bad):
     thread = await confirming(talk)
     before = await row_counts()
 
@@ -97,7 +97,7 @@ async def test_a_replay_from_nowhere_creates_nothing(talk, bad):  # noqa: F811
     assert await row_counts() == before
 
 
-async def test_variants_stand_beside_each_other(talk):  # noqa: F811
+async def test_variants_stand_beside_each_other(talk):
     thread = await booked(talk)
     asked = (await heads(thread))["confirm"]
 
