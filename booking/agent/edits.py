@@ -17,7 +17,9 @@ def _rooms(language: str) -> Sequence[tuple[str, str]]:
     from booking.selectors import room_lexicon
 
     names = {"zh": "name_zh"}.get(language, "name_en")
-    return [(room.code, f"{room.code} {getattr(room, names)}".strip()) for room in room_lexicon()]
+    return [
+        (room.code, f"{room.code} {getattr(room, names)}".strip()) for room in room_lexicon(None)
+    ]
 
 
 def _features(language: str) -> Sequence[tuple[str, str]]:

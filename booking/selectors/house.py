@@ -50,11 +50,13 @@ class RoomNow:
     organizer: str | None = None
 
 
-def room_lexicon(viewer: AbstractBaseUser) -> tuple[RoomEntry, ...]:
-    """How the active rooms that the viewer may see are named (one query)."""
+def room_lexicon(viewer: AbstractBaseUser | None) -> tuple[RoomEntry, ...]:
+    """How the active rooms that the viewer may see are named (one query); all rooms for None, which
+    stands for an operator in the administration.
+    """
     found = (
         Room.objects.filter(is_active=True)
-        .exclude(policy__in=hidden_policies(viewer))
+        .exclude(policy__in=hidden_policies(viewer) if viewer is not None else ())
         .select_related("floor__building")
         .order_by("code")
     )
