@@ -18,10 +18,13 @@ def test_a_migrated_database_is_ready(client, transactional_db):
 
 
 def test_missing_migrations_are_not_ready(client, transactional_db):
-    name = "0004_liveness"
     with connection.cursor() as cursor:
-        cursor.execute("delete from django_migrations where name = %s returning app", [name])
-        (app,) = cursor.fetchone()
+        cursor.execute(
+            """delete from django_migrations where id = (
+                select max(id) from django_migrations where app = 'agentruntime'
+            ) returning app, name"""
+        )
+        app, name = cursor.fetchone()
         try:
             answer = client.get("/readyz")
         finally:
