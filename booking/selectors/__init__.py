@@ -14,7 +14,7 @@ from booking.selectors.bookings import (
     occurrences_of,
     visible_booking,
 )
-from booking.selectors.grid import RoomDay, RoomUse, day_grid, local_day
+from booking.selectors.grid import RoomDay, RoomUse, day_grid, local_day, on_days
 from booking.selectors.house import (
     FeatureEntry,
     RoomEntry,
@@ -56,6 +56,7 @@ __all__ = [
     "local_day",
     "local_instant",
     "occurrences_of",
+    "on_days",
     "preview_series",
     "requests_for",
     "room_lexicon",

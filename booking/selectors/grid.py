@@ -1,6 +1,6 @@
 """A day of many rooms at a glance: when they open, what is in them, what is free."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from booking import diary, policies
 from booking.diary import Entry
 from booking.intervals import Interval, gaps
 from booking.models import Blackout, Occurrence
-from booking.policies import Access
+from booking.policies import Access, Rules
 from booking.ranking import RoomFacts
 from booking.storable import is_storable
 from booking.visibility import is_hidden
@@ -51,12 +51,20 @@ class RoomDay:
 
     pk: int
     facts: RoomFacts
+    rules: Rules
     access: Access
-    zone: ZoneInfo
-    grid_minutes: int
+    date: date
     day: Interval
     hours: tuple[Interval, ...]
     uses: tuple[RoomUse, ...]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return self.rules.zone
+
+    @property
+    def grid_minutes(self) -> int:
+        return self.rules.grid_minutes
 
     @property
     def free(self) -> tuple[Interval, ...]:
@@ -114,8 +122,15 @@ def day_grid(
         for each in diary.entries(user=viewer, now=now, where=where)
         if wanted <= each.facts.features
     ]
-    spans = {each.pk: local_day(each.rules.zone, day) for each in found}
-    if not found:
+    return on_days(found, [day], viewer=viewer, now=now)
+
+
+def on_days(
+    found: list[Entry], days: Sequence[date], *, viewer: AbstractBaseUser, now: datetime
+) -> list[RoomDay]:
+    """Those rooms on some local days, day after day (one query)."""
+    spans = {(each.pk, day): local_day(each.rules.zone, day) for each in found for day in days}
+    if not spans:
         return []
     around = Interval(
         min(each.starts_at for each in spans.values()), max(each.ends_at for each in spans.values())
@@ -125,15 +140,16 @@ def day_grid(
         RoomDay(
             pk=each.pk,
             facts=each.facts,
+            rules=each.rules,
             access=each.access,
-            zone=each.rules.zone,
-            grid_minutes=each.rules.grid_minutes,
-            day=spans[each.pk],
+            date=day,
+            day=spans[each.pk, day],
             hours=tuple(policies.open_intervals(each.rules, day)),
             uses=tuple(
-                use for use in uses.get(each.pk, ()) if use.blocked.overlaps(spans[each.pk])
+                use for use in uses.get(each.pk, ()) if use.blocked.overlaps(spans[each.pk, day])
             ),
         )
+        for day in days
         for each in found
     ]
 
