@@ -5,7 +5,7 @@ from django.contrib.auth import views as auth
 from django.urls import include, path
 
 from agentruntime.edges.views import healthz, readyz
-from booking.views import SignIn
+from booking.views.account import SignIn
 
 admin.site.site_header = admin.site.site_title = "Roomwise"
 
