@@ -1,18 +1,34 @@
 """The portal's addresses, at the root of the site."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
 from booking.calendar import views as calendar
-from booking.views import account, assistant, bookings
+from booking.views import account, assistant, booking, bookings, change, entry, rooms, today
+
+
+class CodeConverter(StringConverter):
+    """What the code of a room may be in an address."""
+
+    regex = r"[^/\x00]{1,20}"
+
+
+register_converter(CodeConverter, "code")
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="assistant"), name="home"),
     path("language/", account.choose_language, name="choose-language"),
     path("assistant/", assistant.assistant, name="assistant"),
     path("assistant/<str:thread_id>/", assistant.assistant, name="assistant-thread"),
+    path("today/", today.today, name="today"),
+    path("rooms/", rooms.day_grid, name="rooms"),
+    path("rooms/<code:code>/", rooms.room, name="room"),
     path("bookings/", bookings.my_bookings, name="my-bookings"),
-    path("bookings/<int:booking_id>/cancel/", bookings.cancel, name="cancel-booking"),
+    path("bookings/new/", entry.book, name="book"),
+    path("bookings/<int:booking_id>/", booking.show, name="booking"),
+    path("bookings/<int:booking_id>/change/", change.change, name="change-booking"),
+    path("bookings/<int:booking_id>/cancel/", booking.cancel, name="cancel-booking"),
     path("calendar/<str:token>.ics", calendar.person, name="calendar-feed"),
     path("calendar/<str:token>/rooms/<str:code>.ics", calendar.room, name="room-feed"),
 ]

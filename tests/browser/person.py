@@ -45,6 +45,7 @@ class Person:
         self.words = WORDS[language]
         self.problems: list[str] = []
         self.expects_lost_connections = False
+        self.expects_refusals = False
         self.page = self.new_tab()
 
     def new_tab(self) -> Page:
@@ -55,7 +56,10 @@ class Person:
 
     def _console(self, message: ConsoleMessage) -> None:
         lost = "WebSocket connection to" in message.text or "ERR_CONNECTION" in message.text
-        if message.type in {"error", "warning"} and not (lost and self.expects_lost_connections):
+        expected = (lost and self.expects_lost_connections) or (
+            "409 (Conflict)" in message.text and self.expects_refusals
+        )
+        if message.type in {"error", "warning"} and not expected:
             self.problems.append(message.text)
 
     def sign_in(self, username: str = "lilei") -> "Person":

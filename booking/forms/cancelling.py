@@ -1,4 +1,4 @@
-"""The portal's forms."""
+"""A yes to cancelling."""
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -7,7 +7,7 @@ REASON_LENGTH = 200
 
 
 class CancelForm(forms.Form):
-    """A yes to cancelling: of the version that was shown, with a reason if one wants to give it."""
+    """Of the version that was shown, with a reason if one wants to give it."""
 
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
     reason = forms.CharField(

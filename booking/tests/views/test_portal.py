@@ -10,25 +10,10 @@ from django.views import defaults
 
 from agentruntime.models import Message, Thread
 from booking.models import Booking, Occurrence, Profile, Room, Status
-from booking.tests import world
-from booking.tests.world import NOW, TODAY, TOMORROW, at, book, user
+from booking.tests.world import TODAY, TOMORROW, at, book, user
 from booking.wording import assistant_texts
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _world(db, settings):
-    settings.WHITENOISE_AUTOREFRESH = True  # no collected files in a test
-    world.build()
-    with time_machine.travel(NOW, tick=False):
-        yield
-
-
-@pytest.fixture
-def lilei(client):
-    client.force_login(user("lilei"))
-    return client
 
 
 def thread(owner, words="", **more):
@@ -52,7 +37,7 @@ def titles(response):
     return [each.booking.title for each in response.context["page"]]
 
 
-@pytest.mark.parametrize("name", ["assistant", "my-bookings"])
+@pytest.mark.parametrize("name", ["assistant", "my-bookings", "today", "rooms", "book"])
 def test_a_page_asks_for_a_sign_in_and_comes_back(client, name):
     response = client.get(reverse(name))
     assert response.status_code == 302
@@ -70,6 +55,11 @@ def test_no_page_has_inline_script_style_or_handlers(lilei):
     pages = [
         reverse("assistant"),
         reverse("my-bookings"),
+        reverse("today"),
+        reverse("rooms"),
+        reverse("room", args=["A305"]),
+        reverse("book"),
+        *(reverse(name, args=[booking.pk]) for name in ("booking", "change-booking")),
         reverse("cancel-booking", args=[booking.pk]),
         "/nothing/",
     ]

@@ -1,0 +1,1 @@
+"""What people type into the portal's pages, one noun a module."""
