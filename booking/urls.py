@@ -1,22 +1,16 @@
 """The portal's addresses, at the root of the site."""
 
-from django.urls import path, register_converter
-from django.urls.converters import StringConverter
+from django.urls import include, path, register_converter
 from django.views.generic import RedirectView
 
 from booking.calendar import views as calendar
+from booking.converters import CodeConverter
 from booking.views import account, assistant, booking, bookings, change, entry, rooms, today
-
-
-class CodeConverter(StringConverter):
-    """What the code of a room may be in an address."""
-
-    regex = r"[^/\x00]{1,20}"
-
 
 register_converter(CodeConverter, "code")
 
 urlpatterns = [
+    path("api/v1/", include("booking.api.urls")),
     path("", RedirectView.as_view(pattern_name="assistant"), name="home"),
     path("language/", account.choose_language, name="choose-language"),
     path("assistant/", assistant.assistant, name="assistant"),

@@ -182,6 +182,12 @@ SETTINGS: dict[str, Setting] = {
             about="How fast one socket may speak; four times as many at once.",
         ),
         Setting(
+            name="ROOMWISE_API_PER_MINUTE",
+            default="300",
+            read=int,
+            about="How many requests a minute a person may send to the REST API, per process.",
+        ),
+        Setting(
             name="ROOMWISE_PLANNER",
             default="rules",
             read=str,

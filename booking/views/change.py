@@ -7,7 +7,6 @@ from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,7 +15,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from booking import availability, services
+from booking import availability
+from booking.changing import change_booking
 from booking.exceptions import BookingError
 from booking.forms.booking import ChangeForm
 from booking.models import Booking, Occurrence, Room, Source, Visibility
@@ -40,7 +40,20 @@ def change(request: PersonRequest, booking_id: int) -> HttpResponse:
         return render(request, "booking/change.html", _page(request, booking, occurrence, form))
     given = form.cleaned_data
     try:
-        _change(request, booking, occurrence, given, now=now)
+        change_booking(
+            booking.pk,
+            by=request.user,
+            version=given["version"],
+            source=Source.PORTAL,
+            now=now,
+            room=given["room"].code,
+            starts_at=given["starts_at"],
+            ends_at=given["ends_at"],
+            recurrence_date=occurrence.recurrence_date,
+            title=given["title"],
+            visibility=Visibility.PRIVATE if given["is_private"] else Visibility.PUBLIC,
+            headcount=given["headcount"],
+        )
     except BookingError as error:
         found = offers.after(
             error,
@@ -55,38 +68,6 @@ def change(request: PersonRequest, booking_id: int) -> HttpResponse:
         return render(request, "booking/change.html", context, status=409)
     messages.success(request, _("The booking is changed."))
     return redirect(_page_of(booking, occurrence))
-
-
-def _change(
-    request: PersonRequest,
-    booking: Booking,
-    occurrence: Occurrence,
-    given: dict[str, Any],
-    *,
-    now: datetime,
-) -> None:
-    """Both services or neither: the first checks the version, the second stands on the first."""
-    with transaction.atomic():
-        amended = services.amend_booking(
-            booking.pk,
-            by=request.user,
-            title=given["title"],
-            visibility=Visibility.PRIVATE if given["is_private"] else Visibility.PUBLIC,
-            headcount=given["headcount"],
-            version=given["version"],
-            source=Source.PORTAL,
-        )
-        services.reschedule_booking(
-            booking.pk,
-            by=request.user,
-            starts_at=given["starts_at"],
-            ends_at=given["ends_at"],
-            room=given["room"].code,
-            recurrence_date=occurrence.recurrence_date,
-            now=now,
-            version=amended.version,
-            source=Source.PORTAL,
-        )
 
 
 def _filled(request: PersonRequest, booking: Booking, occurrence: Occurrence) -> dict[str, Any]:
