@@ -1,6 +1,6 @@
 """One change of a booking, made of several services: all of it or nothing."""
 
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
@@ -49,5 +49,50 @@ def change_booking(
             recurrence_date=recurrence_date,
             now=now,
             version=booking.version,
+            source=source,
+        )
+
+
+def change_dates(
+    booking_id: int,
+    *,
+    by: AbstractBaseUser,
+    version: int,
+    source: str,
+    now: datetime,
+    scope: str,
+    recurrence_date: date | None,
+    room: str,
+    start: time,
+    minutes: int,
+    title: str,
+    visibility: str,
+    headcount: int,
+    on_clash: str,
+) -> Booking:
+    """Amend a series and move its coming dates, all or those from `recurrence_date` on.
+
+    Returns the booking the coming dates belong to. Raises as amend_booking and change_series do.
+    """
+    with transaction.atomic():
+        booking = services.change_series(
+            booking_id,
+            by=by,
+            scope=scope,
+            recurrence_date=recurrence_date,
+            start=start,
+            minutes=minutes,
+            room=room,
+            on_clash=on_clash,
+            now=now,
+            version=version,
+            source=source,
+        )
+        return services.amend_booking(
+            booking.pk,
+            by=by,
+            title=title,
+            visibility=visibility,
+            headcount=headcount,
             source=source,
         )

@@ -5,7 +5,19 @@ from django.views.generic import RedirectView
 
 from booking.calendar import views as calendar
 from booking.converters import CodeConverter
-from booking.views import account, assistant, booking, bookings, change, entry, rooms, today
+from booking.views import (
+    account,
+    approvals,
+    assistant,
+    attendance,
+    booking,
+    bookings,
+    change,
+    entry,
+    profile,
+    rooms,
+    today,
+)
 
 register_converter(CodeConverter, "code")
 
@@ -23,6 +35,13 @@ urlpatterns = [
     path("bookings/<int:booking_id>/", booking.show, name="booking"),
     path("bookings/<int:booking_id>/change/", change.change, name="change-booking"),
     path("bookings/<int:booking_id>/cancel/", booking.cancel, name="cancel-booking"),
+    path("bookings/<int:booking_id>/restore/", booking.restore, name="restore-booking"),
+    path("bookings/<int:booking_id>/check-in/", attendance.check_in, name="check-in"),
+    path("bookings/<int:booking_id>/decide/", approvals.decide, name="decide"),
+    path("approvals/", approvals.approvals, name="approvals"),
+    path("profile/", profile.profile, name="profile"),
+    path("profile/token/", profile.renew_token, name="renew-token"),
+    path("profile/token/revoke/", profile.revoke_token, name="revoke-token"),
     path("calendar/<str:token>.ics", calendar.person, name="calendar-feed"),
     path("calendar/<str:token>/rooms/<str:code>.ics", calendar.room, name="room-feed"),
 ]

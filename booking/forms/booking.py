@@ -8,10 +8,20 @@ from zoneinfo import ZoneInfo
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from booking.forms.cancelling import SCOPES
 from booking.forms.fields import ByCode, ClockField, DayField, PeopleField
 from booking.models import Room
 from booking.models.agreements import KEY_LENGTH, TITLE_LENGTH
 from booking.policies import instant_of
+from booking.services import Scope
+
+REPEATS = [
+    ("", _("Does not repeat")),
+    ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", _("Every working day")),
+    ("FREQ=WEEKLY", _("Every week")),
+    ("FREQ=WEEKLY;INTERVAL=2", _("Every two weeks")),
+    ("FREQ=MONTHLY", _("Every month on that day")),
+]
 
 
 class RoomField(ByCode, forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable
@@ -57,6 +67,12 @@ class PlaceForm(forms.Form):
                 self.add_error("ends", _("The end is after the start."))
         return given
 
+    @property
+    def minutes(self) -> int:
+        """How long it is, of a form that is right."""
+        given = self.cleaned_data
+        return int((given["ends_at"] - given["starts_at"]) / dt.timedelta(minutes=1))
+
     def _instant(
         self, field: str, zone: ZoneInfo, day: dt.date, wall: dt.time
     ) -> dt.datetime | None:
@@ -74,12 +90,35 @@ def _last_day(given: dict[str, Any]) -> dt.date:
 class BookingForm(PlaceForm):
     """Of a booking to be made; the key makes the same form sent twice one booking."""
 
+    repeats = forms.ChoiceField(label=_("Repeat"), choices=REPEATS, required=False)
+    until = DayField(label=_("Until, at the latest"), required=False)
+    skip = forms.BooleanField(label=_("Leave out dates that cannot be had"), required=False)
     key = forms.CharField(
         widget=forms.HiddenInput, max_length=KEY_LENGTH, initial=lambda: f"portal-{uuid.uuid4()}"
     )
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean()
+        if given.get("repeats") and not given.get("until") and "until" not in self.errors:
+            self.add_error("until", _("Say until when."))
+        return given
+
+    @property
+    def recurrence(self) -> str:
+        """The rule of the series (RFC 5545); empty for a single booking."""
+        given = self.cleaned_data
+        return f"{given['repeats']};UNTIL={given['until']:%Y%m%d}" if given["repeats"] else ""
 
 
 class ChangeForm(PlaceForm):
     """Of a booking that exists, of the version that was shown."""
 
+    scope = forms.ChoiceField(
+        label=_("How much of the series"),
+        choices=SCOPES,
+        widget=forms.RadioSelect,
+        required=False,
+        initial=Scope.THIS.value,
+    )
+    skip = forms.BooleanField(label=_("Leave out dates that cannot be had"), required=False)
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)

@@ -22,11 +22,11 @@ class SignIn(LoginView):
         chosen = Profile.objects.filter(user_id=form.get_user().pk).values_list("language").first()
         is_open = settings.LANGUAGE_COOKIE_NAME not in self.request.COOKIES
         if is_open and chosen and check_for_language(chosen[0]):
-            _remember_language(response, chosen[0])
+            remember_language(response, chosen[0])
         return response
 
 
-def _remember_language(response: HttpResponse, language: str) -> None:
+def remember_language(response: HttpResponse, language: str) -> None:
     response.set_cookie(
         settings.LANGUAGE_COOKIE_NAME,
         language,

@@ -12,14 +12,14 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from booking import services
 from booking.exceptions import BookingError
 from booking.forms.cancelling import CancelForm
 from booking.models import Booking, Occurrence, Source
-from booking.selectors import booking_of, history_of, visible_booking
-from booking.views import history
+from booking.selectors import booking_of, decides_on, history_of, visible_booking
+from booking.views import due, history
 from booking.views.person import PersonRequest
 
 DATES_SHOWN = 12
@@ -42,7 +42,7 @@ def show(request: PersonRequest, booking_id: int) -> HttpResponse:
     booking = _visible_or_404(request.user, booking_id)
     is_mine = booking.organizer_id == request.user.pk
     everything = list(booking.occurrences.all())
-    to_come = [each for each in everything if each.is_active and each.ends_at > now]
+    to_come = [each for each in everything if each.blocks(now) and each.ends_at > now]
     chosen = _chosen(booking, request.GET.get("date", "")) or (to_come or everything)[0]
     zone = chosen.room.floor.building.site.zone
     changes = history_of(booking, request.user)
@@ -52,6 +52,9 @@ def show(request: PersonRequest, booking_id: int) -> HttpResponse:
         "occurrence": chosen,
         "is_mine": is_mine,
         "is_to_come": chosen in to_come,
+        "is_due": is_mine and due.is_due(chosen, now),
+        "window": due.window_of(chosen, now) if is_mine else None,
+        "waits_for_me": decides_on(request.user, booking),
         "dates": to_come[:DATES_SHOWN] if booking.is_series else (),
         "more_dates": max(len(to_come) - DATES_SHOWN, 0),
         "events": history.events(changes, zone),
@@ -71,20 +74,49 @@ def cancel(request: PersonRequest, booking_id: int) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         context = {"section": "bookings", "booking": booking, "occurrence": occurrence}
         return render(request, "booking/cancel.html", {**context, "form": form})
+    given = form.cleaned_data
+    is_all = given["scope"] == services.Scope.ALL or occurrence.recurrence_date is None
     try:
         services.cancel_booking(
             booking.pk,
             by=request.user,
             now=timezone.now(),
-            recurrence_date=occurrence.recurrence_date,
+            version=given["version"],
+            reason=given["reason"],
+            recurrence_date=None if is_all else occurrence.recurrence_date,
+            scope=None if is_all else given["scope"] or None,
             source=Source.PORTAL,
-            **form.cleaned_data,
         )
     except BookingError as error:
         messages.error(request, error.text())
-    else:
-        messages.success(request, _("The booking is cancelled. The room is free again."))
-    return redirect("my-bookings")
+        return redirect("my-bookings")
+    messages.success(request, _("The booking is cancelled. The room is free again."))
+    return redirect(f"{reverse('my-bookings')}?cancelled={booking.pk}")
+
+
+@login_required
+@require_POST
+def restore(request: PersonRequest, booking_id: int) -> HttpResponse:
+    """Take the latest cancellation back, where nobody has the room yet."""
+    booking = booking_of(request.user, booking_id)
+    if booking is None:
+        raise Http404
+    try:
+        services.restore_booking(
+            booking.pk, by=request.user, now=timezone.now(), source=Source.PORTAL
+        )
+    except BookingError as error:
+        messages.error(request, error.text())
+        return redirect("my-bookings")
+    messages.success(request, _("Undone: the room is yours as before."))
+    return redirect("booking", booking.pk)
+
+
+def address_of(occurrence: Occurrence) -> str:
+    """The page of a booking, or of that date of a series."""
+    address = reverse("booking", args=[occurrence.booking_id])
+    date = occurrence.recurrence_date
+    return f"{address}?date={date}" if date else address
 
 
 def own_or_404(request: PersonRequest, booking_id: int) -> tuple[Booking, Occurrence]:

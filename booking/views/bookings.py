@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from booking.models import ACTIVE_STATUSES, Occurrence
+from booking.models import ACTIVE_STATUSES, Booking, BookingChange, Occurrence
 from booking.selectors import occurrences_of
 from booking.views.person import PersonRequest
 
@@ -29,11 +29,25 @@ def my_bookings(request: PersonRequest) -> HttpResponse:
     found = _past(request.user, now) if is_past else occurrences_of(request.user, starts_at=now)
     page = Paginator(found, BOOKINGS_A_PAGE).get_page(request.GET.get("page"))
     context = {"section": "bookings", "is_past": is_past, "page": page, "now": now}
+    context["undo"] = _undoable(request)
     context["kept"] = "?show=past" if is_past else "?show=coming"
     return render(request, "booking/my_bookings.html", context)
 
 
+def _undoable(request: PersonRequest) -> Booking | None:
+    """The booking that was just cancelled, if that can still be taken back."""
+    key = request.GET.get("cancelled", "")
+    if not key.isascii() or not key.isdigit():
+        return None
+    booking = Booking.objects.of(request.user).filter(pk=key).first()
+    latest = booking.changes.order_by("pk").last() if booking else None
+    is_cancelled = latest is not None and latest.action == BookingChange.Action.CANCELLED
+    return booking if is_cancelled else None
+
+
 def _past(user: User, now: datetime) -> QuerySet[Occurrence]:
     """What is over or was cancelled, latest first."""
-    to_come = Q(status__in=ACTIVE_STATUSES, ends_at__gt=now)
+    to_come = Q(status__in=ACTIVE_STATUSES, ends_at__gt=now) & (
+        Q(lapses_at__isnull=True) | Q(lapses_at__gt=now)
+    )
     return occurrences_of(user, only_active=False).exclude(to_come).order_by("-during", "-pk")

@@ -9,19 +9,18 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from booking import availability
-from booking.changing import change_booking
+from booking import availability, services
+from booking.changing import change_booking, change_dates
 from booking.exceptions import BookingError
 from booking.forms.booking import ChangeForm
 from booking.models import Booking, Occurrence, Room, Source, Visibility
 from booking.views import offers, strip
-from booking.views.booking import own_or_404
+from booking.views.booking import address_of, own_or_404
 from booking.views.person import PersonRequest
 
 
@@ -40,20 +39,7 @@ def change(request: PersonRequest, booking_id: int) -> HttpResponse:
         return render(request, "booking/change.html", _page(request, booking, occurrence, form))
     given = form.cleaned_data
     try:
-        change_booking(
-            booking.pk,
-            by=request.user,
-            version=given["version"],
-            source=Source.PORTAL,
-            now=now,
-            room=given["room"].code,
-            starts_at=given["starts_at"],
-            ends_at=given["ends_at"],
-            recurrence_date=occurrence.recurrence_date,
-            title=given["title"],
-            visibility=Visibility.PRIVATE if given["is_private"] else Visibility.PUBLIC,
-            headcount=given["headcount"],
-        )
+        changed = _changed(request, booking, occurrence, form, now=now)
     except BookingError as error:
         found = offers.after(
             error,
@@ -65,9 +51,52 @@ def change(request: PersonRequest, booking_id: int) -> HttpResponse:
         )
         context = _page(request, booking, occurrence, form)
         context |= {"problem": error.text(), "offers": found}
+        context["clashes"] = offers.clashes(error)
         return render(request, "booking/change.html", context, status=409)
     messages.success(request, _("The booking is changed."))
-    return redirect(_page_of(booking, occurrence))
+    if changed.pk == booking.pk:
+        return redirect(address_of(occurrence))
+    return redirect("booking", changed.pk)
+
+
+def _changed(
+    request: PersonRequest,
+    booking: Booking,
+    occurrence: Occurrence,
+    form: ChangeForm,
+    *,
+    now: datetime,
+) -> Booking:
+    """One date, or all that come after it."""
+    given = form.cleaned_data
+    common = {
+        "by": request.user,
+        "version": given["version"],
+        "source": Source.PORTAL,
+        "now": now,
+        "room": given["room"].code,
+        "title": given["title"],
+        "visibility": Visibility.PRIVATE if given["is_private"] else Visibility.PUBLIC,
+        "headcount": given["headcount"],
+    }
+    if occurrence.recurrence_date is None or given["scope"] in {"", services.Scope.THIS}:
+        return change_booking(
+            booking.pk,
+            starts_at=given["starts_at"],
+            ends_at=given["ends_at"],
+            recurrence_date=occurrence.recurrence_date,
+            **common,
+        )
+    is_all = given["scope"] == services.Scope.ALL
+    return change_dates(
+        booking.pk,
+        scope=given["scope"],
+        recurrence_date=None if is_all else occurrence.recurrence_date,
+        start=given["starts"],
+        minutes=form.minutes,
+        on_clash=services.OnClash.SKIP if given["skip"] else services.OnClash.REFUSE,
+        **common,
+    )
 
 
 def _filled(request: PersonRequest, booking: Booking, occurrence: Occurrence) -> dict[str, Any]:
@@ -119,15 +148,11 @@ def _page(
         "section": "bookings",
         "booking": booking,
         "occurrence": occurrence,
-        "back": _page_of(booking, occurrence),
+        "back": address_of(occurrence),
         "form": form,
+        "skipped": () if occurrence.recurrence_date else ("scope", "skip"),
         "day": day,
         "zone": zone.key,
         "hours": strip.marks(within, zone),
         "row": strip.row(shown, within, zone=zone, now=now),
     }
-
-
-def _page_of(booking: Booking, occurrence: Occurrence) -> str:
-    address = reverse("booking", args=[booking.pk])
-    return f"{address}?date={occurrence.recurrence_date}" if occurrence.recurrence_date else address

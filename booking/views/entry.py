@@ -20,7 +20,7 @@ from booking import availability, services
 from booking.exceptions import BookingError
 from booking.forms.booking import BookingForm
 from booking.forms.rooms import USUAL_MINUTES
-from booking.models import Room, Source, Visibility
+from booking.models import Booking, Room, Source, Visibility
 from booking.views import offers, strip
 from booking.views.person import PersonRequest
 
@@ -39,26 +39,42 @@ def book(request: PersonRequest) -> HttpResponse:
     form = BookingForm(request.POST)
     if not form.is_valid():
         return render(request, "booking/book.html", _page(request, form, now=now))
-    given = form.cleaned_data
     try:
-        booking = services.book_room(
-            organizer=request.user,
-            room=given["room"].code,
-            starts_at=given["starts_at"],
-            ends_at=given["ends_at"],
-            headcount=given["headcount"],
-            title=given["title"],
-            visibility=Visibility.PRIVATE if given["is_private"] else Visibility.PUBLIC,
-            source=Source.PORTAL,
-            idempotency_key=given["key"],
-            now=now,
-        )
+        booking = _booked(request, form, now=now)
     except BookingError as error:
-        found = offers.after(error, given, user=request.user, now=now, address=_address(form))
+        found = offers.after(
+            error, form.cleaned_data, user=request.user, now=now, address=_address(form)
+        )
         context = _page(request, form, now=now) | {"problem": error.text(), "offers": found}
+        context["clashes"] = offers.clashes(error)
         return render(request, "booking/book.html", context, status=409)
     messages.success(request, _done(booking.status))
     return redirect("booking", booking.pk)
+
+
+def _booked(request: PersonRequest, form: BookingForm, *, now: datetime) -> Booking:
+    """A booking, or a series of them."""
+    given = form.cleaned_data
+    common = {
+        "organizer": request.user,
+        "room": given["room"].code,
+        "headcount": given["headcount"],
+        "title": given["title"],
+        "visibility": Visibility.PRIVATE if given["is_private"] else Visibility.PUBLIC,
+        "source": Source.PORTAL,
+        "idempotency_key": given["key"],
+        "now": now,
+    }
+    if not form.recurrence:
+        return services.book_room(starts_at=given["starts_at"], ends_at=given["ends_at"], **common)
+    return services.book_series(
+        first=given["date"],
+        start=given["starts"],
+        minutes=form.minutes,
+        recurrence=form.recurrence,
+        on_clash=services.OnClash.SKIP if given["skip"] else services.OnClash.REFUSE,
+        **common,
+    )
 
 
 def _done(status: str) -> str:

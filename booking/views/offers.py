@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from booking.agent.texts import coded_text, day_text, duration_text
-from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable
+from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable, SeriesClash
 from booking.models import Feature, Room
 from booking.selectors import Alternative, RoomRequest, search
 from booking.views.strip import clock
@@ -66,6 +66,14 @@ def after(
         )
     }
     return [_offer(each, zones[each.room], address) for each in found]
+
+
+def clashes(error: BookingError) -> list[str]:
+    """The dates on which a series cannot be had, each with what is in the way."""
+    if not isinstance(error, SeriesClash):
+        return []
+    days = ((date.fromisoformat(each["date"]), each["text"]) for each in error.dates)
+    return [f"{day_text(day, language())}: {text or _('taken')}" for day, text in days]
 
 
 def when(starts_at: datetime, ends_at: datetime, zone: ZoneInfo) -> str:

@@ -16,7 +16,7 @@ from booking import availability
 from booking.forms.rooms import local_today
 from booking.models import Building, Occurrence
 from booking.selectors import occurrences_of
-from booking.views import strip
+from booking.views import due, strip
 from booking.views.person import PersonRequest
 from booking.views.rooms import home_building
 
@@ -50,6 +50,7 @@ def today(request: PersonRequest) -> HttpResponse:
         "now": now,
         "first": coming[0] if coming else None,
         "minutes": _minutes_until(coming[0], now) if coming else None,
+        "is_due": bool(coming) and due.is_due(coming[0], now),
         "coming": coming[1:],
         "building": building,
         "free": _free_now(request, building, now) if building else (),

@@ -223,7 +223,7 @@ def test_times_are_of_the_rooms_zone_which_is_named(lilei, settings):
 
 def test_my_bookings_take_a_fixed_number_of_queries(lilei, django_assert_num_queries):
     lilei.get(reverse("my-bookings"))
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(7):
         lilei.get(reverse("my-bookings"))
 
 
@@ -241,8 +241,9 @@ def test_cancelling_asks_first_and_then_frees_the_room(lilei):
     assert "A305" in asked.text
     assert booking.occurrences.get().status == Status.BOOKED
     done = lilei.post(address, {"version": booking.version, "reason": "moved online"}, follow=True)
-    assert done.redirect_chain == [(reverse("my-bookings"), 302)]
+    assert done.redirect_chain == [(f"{reverse('my-bookings')}?cancelled={booking.pk}", 302)]
     assert "The booking is cancelled" in done.text
+    assert reverse("restore-booking", args=[booking.pk]) in done.text
     assert booking.occurrences.get().status == Status.CANCELLED
     assert booking.changes.last().reason == "moved online"
 

@@ -64,8 +64,8 @@ def test_nobodys_booking_but_mine_is_among_mine(lilei):
 
 def test_the_page_takes_a_fixed_number_of_queries(lilei, django_assert_num_queries):
     today(lilei)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(10):
         today(lilei)
     Occurrence.objects.filter(booking__title="Stand-up").update(status="cancelled")
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(10):
         today(lilei)
