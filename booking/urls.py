@@ -42,6 +42,8 @@ urlpatterns = [
     path("profile/", profile.profile, name="profile"),
     path("profile/token/", profile.renew_token, name="renew-token"),
     path("profile/token/revoke/", profile.revoke_token, name="revoke-token"),
+    path("profile/feed/", profile.renew_feed, name="renew-feed"),
+    path("profile/feed/revoke/", profile.revoke_feed, name="revoke-feed"),
     path("calendar/<str:token>.ics", calendar.person, name="calendar-feed"),
     path("calendar/<str:token>/rooms/<str:code>.ics", calendar.room, name="room-feed"),
 ]

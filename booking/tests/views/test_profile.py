@@ -1,4 +1,5 @@
 import pytest
+from django.test import Client
 from django.urls import reverse
 from rest_framework.authtoken.models import Token
 
@@ -54,7 +55,25 @@ def test_a_token_is_made_renewed_and_revoked(lilei):
     assert not Token.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["renew-token", "revoke-token"])
+def test_a_feed_is_made_renewed_and_revoked(lilei, client_of_nobody):
+    lilei.post(reverse("renew-feed"))
+    first = lilei.get(reverse("profile")).context["feed"]
+    assert "Weekly" in client_of_nobody.get(first).content.decode()
+    lilei.post(reverse("renew-feed"))
+    second = lilei.get(reverse("profile")).context["feed"]
+    assert client_of_nobody.get(first).status_code == 404
+    assert client_of_nobody.get(second).status_code == 200
+    lilei.post(reverse("revoke-feed"))
+    assert client_of_nobody.get(second).status_code == 404
+    assert lilei.get(reverse("profile")).context["feed"] == ""
+
+
+@pytest.fixture
+def client_of_nobody():
+    return Client()
+
+
+@pytest.mark.parametrize("name", ["renew-token", "revoke-token", "renew-feed", "revoke-feed"])
 def test_a_token_is_changed_by_its_person_only(lilei, name):
     Token.objects.create(user=user("hanmei"))
     assert lilei.get(reverse(name)).status_code == 405
