@@ -6,7 +6,7 @@ from typing import Any
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -29,10 +29,12 @@ from booking.api.paging import Pages
 from booking.api.person import person_of
 from booking.changing import change_booking
 from booking.forms.cancelling import REASON_LENGTH
-from booking.models import Booking, BookingChange, Occurrence, Source, Visibility
+from booking.models import Booking, BookingChange, Occurrence, Source, Status, Visibility
 from booking.models.agreements import KEY_LENGTH
 from booking.selectors import bookings_of, history_of, visible_booking
 
+LARGEST = 2**31 - 1
+"""The largest version there can be."""
 IDEMPOTENCY_KEY = OpenApiParameter(
     name="Idempotency-Key",
     type={"type": "string", "minLength": 1, "maxLength": KEY_LENGTH, "pattern": r"^[!-~]+$"},
@@ -49,11 +51,17 @@ class OccurrenceSerializer(serializers.ModelSerializer[Occurrence]):
     time_zone = serializers.CharField(source="room.floor.building.site.time_zone")
     starts_at = serializers.SerializerMethodField()
     ends_at = serializers.SerializerMethodField()
+    status = serializers.SerializerMethodField()
     date = serializers.DateField(source="recurrence_date", allow_null=True)
 
     class Meta:
         model = Occurrence
         fields = ["room", "time_zone", "starts_at", "ends_at", "status", "date"]
+
+    @extend_schema_field(serializers.ChoiceField(choices=Status.choices))
+    def get_status(self, each: Occurrence) -> str:
+        """The one that counts now, whether a chore has written it yet or not."""
+        return each.status_at(timezone.now()).value
 
     def get_starts_at(self, each: Occurrence) -> datetime:
         return _local(each, each.starts_at)
@@ -132,7 +140,7 @@ class NewBooking(serializers.Serializer[Any]):
 class BookingPatch(serializers.Serializer[Any]):
     """What is left out stays. A start alone keeps the length; an end alone changes it."""
 
-    version = Whole(min_value=1, max_value=2**31 - 1, help_text="The one that was read.")
+    version = Whole(min_value=1, max_value=LARGEST, help_text="The one that was read.")
     date = Day(required=False, help_text="Of a series: which of its dates to move.")
     room = Text(required=False, max_length=20)
     starts_at = Instant(required=False)
@@ -144,9 +152,14 @@ class BookingPatch(serializers.Serializer[Any]):
 
 class Cancellation(serializers.Serializer[Any]):
     version = Whole(
-        min_value=1, max_value=2**31 - 1, required=False, help_text="The one that was read."
+        min_value=1, max_value=LARGEST, required=False, help_text="The one that was read."
     )
-    date = Day(required=False, help_text="Of a series: only this date.")
+    date = Day(required=False, help_text="Of a series: only this date, or from it on.")
+    scope = serializers.ChoiceField(
+        choices=[(each.value, each.value) for each in services.Scope],
+        required=False,
+        help_text="this (what a date means by itself), following, or all.",
+    )
     reason = Text(required=False, max_length=REASON_LENGTH, allow_blank=True)
 
 
@@ -172,7 +185,7 @@ class Bookings(APIView):
     )
     def post(self, request: Request) -> Response:
         """Book a room, or ask for it where it needs approval."""
-        key = _key(request)
+        key = key_of(request)
         given = valid_body(NewBooking, request)
         with offering(person_of(request), given):
             booking = services.book_room(
@@ -240,7 +253,7 @@ def visible_or_404(request: Request, booking_id: int) -> Booking:
     return booking
 
 
-def _key(request: Request) -> str:
+def key_of(request: Request) -> str:
     key = request.headers.get("Idempotency-Key", "")
     if not 1 <= len(key) <= KEY_LENGTH or not (key.isascii() and key.isprintable()):
         words = _("Send 1 to %(length)s printable ASCII characters.") % {"length": KEY_LENGTH}

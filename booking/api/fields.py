@@ -1,6 +1,7 @@
 """Values as programs write them: strict, because a guess about a booking is a wrong booking."""
 
-from datetime import UTC, date, datetime
+import re
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -11,6 +12,8 @@ from rest_framework.request import Request
 
 from booking.forms.fields import FIRST_DAY, LAST_DAY, MAX_SEATS
 from booking.models.agreements import TITLE_LENGTH
+
+WALL = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 
 
 class Text(serializers.CharField):
@@ -71,6 +74,23 @@ class Day(serializers.DateField):
         if not FIRST_DAY <= day <= LAST_DAY:
             self.fail("range")
         return day
+
+
+@extend_schema_field(
+    {"type": "string", "pattern": r"^([01][0-9]|2[0-3]):[0-5][0-9]$", "example": "09:00"}
+)
+class Wall(serializers.Field[time, Any, str, Any]):
+    """A time of the clock on the wall: HH:MM."""
+
+    default_error_messages = {"invalid": _("Give a time of day: 09:00.")}
+
+    def to_internal_value(self, data: Any) -> time:
+        if not isinstance(data, str) or not WALL.fullmatch(data):
+            self.fail("invalid")
+        return time.fromisoformat(data)
+
+    def to_representation(self, value: time) -> str:
+        return f"{value:%H:%M}"
 
 
 def headcount(**more: Any) -> Whole:

@@ -11,14 +11,14 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from booking.exceptions import BookingError, PolicyViolation
+from booking.exceptions import BookingError, PolicyViolation, SeriesClash
 
 MEDIA_TYPE = "application/problem+json"
 STATUSES: Mapping[str, int] = {
     "taken": status.HTTP_409_CONFLICT,
     "room_not_found": status.HTTP_404_NOT_FOUND,
     "policy": status.HTTP_422_UNPROCESSABLE_ENTITY,
-    "invalid": status.HTTP_400_BAD_REQUEST,
+    "invalid": status.HTTP_422_UNPROCESSABLE_ENTITY,
     "booking_not_found": status.HTTP_404_NOT_FOUND,
     "not_allowed": status.HTTP_403_FORBIDDEN,
     "version_conflict": status.HTTP_409_CONFLICT,
@@ -85,6 +85,8 @@ def booking_problem(error: BookingError) -> dict[str, Any]:
         }
     elif "alternatives" in error.data:
         more = {"alternatives": error.data["alternatives"]}
+    elif isinstance(error, SeriesClash):
+        more = {"dates": error.dates}
     elif "field" in error.data:
         more = {"errors": {error.data["field"]: [error.text()]}}
     return _problem(error.code, STATUSES[error.code], error.text(), **more)

@@ -20,6 +20,11 @@ PROBLEM = {
             "nullable": True,
             "description": "Of code policy: the nearest time that would be allowed.",
         },
+        "dates": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Of code series_clash: the dates that cannot be had, and why.",
+        },
         "alternatives": {
             "type": "array",
             "items": {"type": "object"},
