@@ -126,7 +126,7 @@ def day_grid(
 
 
 def on_days(
-    found: list[Entry], days: Sequence[date], *, viewer: AbstractBaseUser, now: datetime
+    found: Sequence[Entry], days: Sequence[date], *, viewer: AbstractBaseUser, now: datetime
 ) -> list[RoomDay]:
     """Those rooms on some local days, day after day (one query)."""
     spans = {(each.pk, day): local_day(each.rules.zone, day) for each in found for day in days}
@@ -163,7 +163,7 @@ def local_day(zone: ZoneInfo, day: date) -> Interval:
 
 
 def _uses(
-    found: list[Entry], around: Interval, *, viewer: AbstractBaseUser, now: datetime
+    found: Sequence[Entry], around: Interval, *, viewer: AbstractBaseUser, now: datetime
 ) -> dict[int, list[RoomUse]]:
     """What is in each room in that time, in order, as the viewer may see it (one query)."""
     sees_private = any(each.sees_private for each in found)
@@ -178,7 +178,7 @@ def _uses(
     return uses
 
 
-def _shut(found: list[Entry], row: _Row) -> list[int]:
+def _shut(found: Sequence[Entry], row: _Row) -> list[int]:
     """The rooms that the blackout of a building or a site shuts."""
     return [
         each.pk

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from booking import availability, diary
 from booking.availability import RoomDay
+from booking.diary import Entry
 from booking.forms.fields import FIRST_DAY, LAST_DAY, length
 from booking.forms.rooms import RoomsForm, local_today
 from booking.intervals import Interval
@@ -39,11 +40,14 @@ def day_grid(request: PersonRequest) -> HttpResponse:
         return render(request, "booking/rooms.html", {"section": "rooms", "form": form})
     zone = building.site.zone
     day = _shown(form.value("date"), local_today(building, now))
-    everything = availability.of_building(building, day=day, viewer=request.user, now=now)
+    everything = availability.rooms_in(building, viewer=request.user, now=now)
+    fitting = [each for each in everything if _fits(each, form)]
     wanted = form.wanted(building, day)
-    fitting = [each for each in everything if _fits(each, form, wanted)]
+    if form.value("starts"):
+        fitting = _free(request, fitting, day, wanted, now=now)
     page = Paginator(fitting, ROOMS_A_PAGE).get_page(request.GET.get("page"))
-    within = availability.window(page.object_list, day, zone)
+    shown = availability.on_day(list(page), day, viewer=request.user, now=now)
+    within = availability.window(shown, day, zone)
     context = {
         "section": "rooms",
         "form": form,
@@ -53,9 +57,7 @@ def day_grid(request: PersonRequest) -> HttpResponse:
         "total": len(everything),
         "page": page,
         "hours": strip.marks(within, zone),
-        "rows": [
-            strip.row(each, within, zone=zone, now=now, wanted=wanted) for each in page.object_list
-        ],
+        "rows": [strip.row(each, within, zone=zone, now=now, wanted=wanted) for each in shown],
         "before": _with(request.GET, date=day - DAYS) if day > FIRST_DAY else "",
         "after": _with(request.GET, date=day + DAYS) if day < LAST_DAY else "",
         "kept": _with(request.GET, page=None),
@@ -112,13 +114,24 @@ def home_building(request: PersonRequest) -> Building | None:
     return buildings.filter(pk__in=home).first() or buildings.first()
 
 
-def _fits(each: RoomDay, form: RoomsForm, wanted: Interval | None) -> bool:
+def _free(
+    request: PersonRequest,
+    rooms: list[Entry],
+    day: date,
+    wanted: Interval | None,
+    *,
+    now: datetime,
+) -> list[Entry]:
+    """Those that are free at the wanted time; none if that time does not exist (one query)."""
+    if wanted is None:
+        return []
+    days = availability.on_day(rooms, day, viewer=request.user, now=now)
+    return [room for room, each in zip(rooms, days, strict=True) if each.has_free(wanted)]
+
+
+def _fits(each: Entry, form: RoomsForm) -> bool:
     asked = set(form.value("features") or ())
-    return (
-        each.facts.seats >= (form.value("seats") or 1)
-        and asked <= each.facts.features
-        and (wanted is None or each.has_free(wanted))
-    )
+    return each.facts.seats >= (form.value("seats") or 1) and asked <= each.facts.features
 
 
 def _same_hours(week: list[RoomDay], zone: ZoneInfo) -> list[Interval]:

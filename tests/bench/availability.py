@@ -32,8 +32,8 @@ BARE = """
 """
 
 
-def prepare(rooms: int, occurrences: int) -> None:
-    """A database of its own: the rooms in five buildings, each equally busy, a tenth private."""
+def prepare(rooms: int, occurrences: int, buildings: int) -> None:
+    """A database of its own: the rooms in some buildings, each equally busy, a tenth private."""
     url = embedded.database_url(env.read("ROOMWISE_DATA"))
     with psycopg.connect(url, autocommit=True) as conn:
         conn.execute(f"drop database if exists {DATABASE} with (force)")
@@ -54,7 +54,7 @@ def prepare(rooms: int, occurrences: int) -> None:
     site = demo.load_places(years=(2026, 2027))
     Room.objects.all().delete()
     policy, features = Policy.objects.get(), list(Feature.objects.all())
-    for number in range(5):
+    for number in range(buildings):
         building = Building.objects.create(site=site, code=f"H{number}", name_en="H", name_zh="H")
         Floor.objects.bulk_create(Floor(building=building, number=n) for n in range(5))
     floors = list(Floor.objects.filter(building__code__startswith="H").order_by("pk"))
@@ -123,14 +123,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--rooms", type=int, default=500)
     parser.add_argument("--occurrences", type=int, default=200_000)
+    parser.add_argument("--buildings", type=int, default=5)
     options = parser.parse_args()
-    prepare(options.rooms, options.occurrences)
+    prepare(options.rooms, options.occurrences, options.buildings)
     from django.contrib.auth.models import User
     from django.db import connection
+    from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
     from booking import selectors
-    from booking.models import Occurrence
+    from booking.models import Building, Occurrence
 
     viewer = User.objects.get(username="bench7")
     now = datetime.now(UTC)
@@ -151,12 +153,20 @@ def main() -> None:
         request = selectors.RoomRequest(starts_at=starts_at, ends_at=ends_at, headcount=6)
         return selectors.search(request, user=viewer, now=now)
 
+    def page() -> bytes:
+        query = {"building": building, "date": day.isoformat()}
+        return client.get("/rooms/", query, headers={"host": "localhost"}).content
+
+    client = Client()
+    client.force_login(viewer)
+    building = Building.objects.get(code="H0").pk
     viewer_zone = grid()[0].zone
     jobs = {
         "bare SQL of the day": bare,
         f"day grid, {options.rooms} rooms": grid,
         "day grid, one building": lambda: grid(building="H0"),
         "search, every room": wish,
+        "page of one building": page,
     }
     queries = {}
     for name, job in jobs.items():
@@ -178,6 +188,7 @@ def main() -> None:
         ratio = statistics.median(a / b for (a, _), b in zip(values, base, strict=True))
         wall, cpu = (statistics.median(each) for each in zip(*values, strict=True))
         print(f"{name:28}{wall:9.1f}{cpu:9.1f}{queries[name]:9}{ratio:8.2f}")
+    print(f"the page weighs {len(page()):,} bytes")
     connection.close()
 
 

@@ -1,10 +1,21 @@
 import re
 
 import pytest
+from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from booking.models import Building, Occurrence, Profile, Room, Status
-from booking.tests.world import TODAY, TOMORROW, book, user
+from booking import availability, services
+from booking.models import (
+    Building,
+    Grant,
+    Occurrence,
+    Policy,
+    Profile,
+    Room,
+    Source,
+    Status,
+)
+from booking.tests.world import NOW, TODAY, TOMORROW, at, book, user
 
 
 def rows(response):
@@ -194,3 +205,50 @@ def test_the_day_is_written_in_the_readers_language(lilei):
     response = grid(lilei, date=TODAY)
     assert rows(response)["A305"].line == "现在空闲，到 15:00"
     assert "雪松厅" in response.text
+
+
+def test_the_days_of_a_page_are_three_queries(lilei, django_assert_max_num_queries):
+    me, now = user("lilei"), NOW
+    room, house = Room.objects.get(code="A305"), building("A")
+    with django_assert_max_num_queries(3):
+        assert len(availability.of_building(house, day=TODAY, viewer=me, now=now)) == 4
+    with django_assert_max_num_queries(3):
+        assert len(availability.of_room(room, days=[TODAY], viewer=me, now=now)) == 1
+
+
+def test_a_blackout_is_shown_with_its_reason_and_not_offered(lilei):
+    services.close_rooms(
+        place=Room.objects.get(code="A302"),
+        starts_at=at(TODAY, "12:00"),
+        ends_at=at(TODAY, "14:00"),
+        reason="Painting",
+        by=user("admin"),
+        settlements={},
+        now=NOW,
+        source=Source.ADMIN,
+    )
+    assert pieces(rows(grid(lilei, date=TODAY))["A302"]) == [
+        ("free", "10:00–12:00", ""),
+        ("shut", "12:00–14:00", "Painting"),
+        ("free", "14:00–21:00", ""),
+    ]
+
+
+def test_a_room_that_is_not_mine_to_see_is_none(lilei):
+    policy = Policy.objects.get()
+    group = Group.objects.create(name="Board")
+    for right in (Grant.Right.SEE, Grant.Right.BOOK):
+        Grant.objects.create(policy=policy, group=group, right=right)
+    assert grid(lilei).context["total"] == 0
+    assert lilei.get(reverse("room", args=["A305"])).status_code == 404
+    user("lilei").groups.add(group)
+    assert grid(lilei).context["total"] == 4
+
+
+def test_a_room_that_is_mine_to_see_only_is_not_offered(lilei):
+    policy = Policy.objects.get()
+    group = Group.objects.create(name="Board")
+    Grant.objects.create(policy=policy, group=group, right=Grant.Right.BOOK)
+    row = rows(grid(lilei, date=TODAY))["A302"]
+    assert pieces(row) == []
+    assert row.line == "Nothing free"
