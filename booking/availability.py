@@ -44,10 +44,6 @@ class RoomDay:
         """The times that can be booked, in order."""
         return strips.free_times(self.rules, self.allowed, self.uses)
 
-    @property
-    def needs_approval(self) -> bool:
-        return self.facts.needs_approval
-
     def has_free(self, wanted: Interval) -> bool:
         return any(each.covers(wanted) for each in self.free)
 

@@ -65,15 +65,9 @@ def bookable(rules: Rules, day: date, *, now: datetime) -> list[Interval]:
     return merge(found)
 
 
-def free_times(
-    rules: Rules, allowed: Iterable[Interval], uses: Iterable[Use], *, ignore: int | None = None
-) -> list[Interval]:
+def free_times(rules: Rules, allowed: Iterable[Interval], uses: Iterable[Use]) -> list[Interval]:
     """What of the allowed times is free for long enough, buffers on both sides counted."""
-    kept = [
-        each.blocked.padded(rules.buffer_after, rules.buffer_before)
-        for each in uses
-        if ignore is None or each.booking != ignore
-    ]
+    kept = [each.blocked.padded(rules.buffer_after, rules.buffer_before) for each in uses]
     shortest = timedelta(minutes=rules.min_minutes)
     free = [gap for within in allowed for gap in gaps(kept, within)]
     return [each for each in free if each.duration >= shortest]

@@ -80,13 +80,6 @@ def test_buffers_of_both_sides_are_kept():
     ]
 
 
-def test_a_booking_being_moved_is_in_nobodys_way():
-    uses = [use("10:00", "11:00", booking=7)]
-    assert free_times(RULES, [between("09:00", "12:00")], uses, ignore=7) == [
-        between("09:00", "12:00")
-    ]
-
-
 def test_odd_times_are_drawn_no_smaller_than_they_are():
     within = between("08:00", "10:00")
     uses = [use("08:20", "08:40")]
