@@ -50,7 +50,7 @@ def test_a_booking_is_cancelled_after_a_second_look(open_browser, site):
     person.receipt.get_by_role("link").click()
     [(booking, room, _)] = site.bookings_at(at)
     row = person.row_of(booking)
-    row.get_by_role("link").click()
+    row.locator("a.button").click()
     expect(person.page.locator(".facts")).to_contain_text(room)
     assert person.serious_faults() == []
     person.page.get_by_role("button", name="Yes, cancel it").click()
