@@ -14,18 +14,55 @@ from agentruntime.operations.valve import Valve
 
 INBOUND_LIMIT = 32
 LOOK_SECONDS = 0.05
+SLICE_BYTES = 4096
 
 
 class BoundedWebSocket(WebSocketProtocol):
     """Daphne's protocol with a valve outwards and a bound inwards."""
+
+    _is_paused = False
+    _is_parsing = False
+    _backlog = b""
 
     def onConnect(self, request: Any) -> Any:  # noqa: N802 - Autobahn's name
         self.valve = Valve()
         transport: Any = self.transport
         transport.unregisterProducer()
         transport.registerProducer(self.valve, streaming=True)
-        self._is_paused = False
         return super().onConnect(request)  # type: ignore[no-untyped-call]
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+        """Parse much at once in slices, between which others have their turn."""
+        if self._is_parsing or len(data) > SLICE_BYTES:
+            self._backlog += data
+            self._parse_soon()
+        else:
+            super().dataReceived(data)
+
+    def _parse_soon(self) -> None:
+        transport: Any = self.transport
+        if not self._is_parsing:
+            self._is_parsing = True
+            transport.pauseProducing()
+            asyncio.get_running_loop().call_soon(self._parse)
+
+    def _parse(self) -> None:
+        """One slice; what comes on a socket that is being closed is nobody's."""
+        transport: Any = self.transport
+        if self._is_paused:
+            asyncio.get_running_loop().call_later(LOOK_SECONDS, self._parse)
+            return
+        if self.state in {self.STATE_CLOSING, self.STATE_CLOSED}:
+            self._backlog = b""
+        part, self._backlog = self._backlog[:SLICE_BYTES], self._backlog[SLICE_BYTES:]
+        if part:
+            super().dataReceived(part)
+        if self._backlog:
+            asyncio.get_running_loop().call_soon(self._parse)
+            return
+        self._is_parsing = False
+        if not self._is_paused:
+            transport.resumeProducing()
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: FBT001, N802, N803
         super().onMessage(payload, isBinary)  # type: ignore[no-untyped-call]
@@ -44,4 +81,5 @@ class BoundedWebSocket(WebSocketProtocol):
             self._look_later()
             return
         self._is_paused = False
-        transport.resumeProducing()
+        if not self._is_parsing:
+            transport.resumeProducing()

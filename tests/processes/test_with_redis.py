@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.processes.pages import is_over, request_of, whole
+from tests.processes.pages import is_over, request_of, until, whole
 from tests.processes.servers import HEAD_CHECK_SECONDS
 
 AT_ONCE_SECONDS = 0.5  # well under a head check: only Redis can have told it
@@ -17,10 +17,13 @@ def nodes(together, redis):
 
 
 @pytest.fixture
-def tabs(together, nodes):
+def tabs(together, nodes, redis):
+    if redis.process is None:
+        redis.start()
     here = together.page(nodes[0])
     there = together.page(nodes[1], here.id)
     assert there.welcome["session_id"] == here.id
+    until(lambda: redis.listeners(here.id) == 2)
     return here, there
 
 
@@ -69,6 +72,42 @@ def test_what_happens_in_one_tab_shows_at_once_in_the_other(tabs, at, nodes, fig
     assert max(delays) < AT_ONCE_SECONDS
     assert len(nodes[0].bookings_at(at)) == 1
     assert whole(here) == whole(there)
+
+
+def test_redis_is_restarted_in_mid_conversation_and_tells_again(tabs, at, nodes, redis, figure):
+    here, there = tabs
+    with nodes[0].hold("lock table booking_occurrence in access exclusive mode"):
+        here.say(request_of(at))
+        assert there.until("said")["text"] == request_of(at)
+        nodes[0].await_blocked()
+        redis.kill()
+    question = here.until("interrupt")
+    assert there.news()["interrupt_id"] == question["interrupt_id"]
+
+    began = time.monotonic()
+    redis.start()
+    until(lambda: redis.listeners(here.id) == 2)
+    back = time.monotonic() - began
+
+    delays = []
+    answering, watching = there, here
+    while question["type"] == "interrupt":
+        act = lambda page=answering, asked=question: page.reply(asked)  # noqa: E731
+        question, same, late = heard_by_both(answering, watching, act, "interrupt", "complete")
+        delays.append(abs(late))
+        assert (same["type"], same["message"]) == (question["type"], question["message"])
+        answering, watching = watching, answering
+    figure(
+        "Redis restarted",
+        f"both listen again after {back:.1f} s, then shown in the other tab after"
+        f" {' '.join(f'{each * 1000:.0f} ms' for each in delays)}",
+        promise="a head check at most, at once in the end; nobody restarted",
+    )
+    # A process finds out that its connection is gone by the first thing it tells.
+    assert max(delays) < HEAD_CHECK_SECONDS + 1
+    assert delays[-1] < AT_ONCE_SECONDS
+    assert whole(here) == whole(there)
+    assert [node.process.poll() for node in nodes] == [None, None]
 
 
 def test_redis_is_killed_for_good_in_mid_conversation(tabs, at, nodes, redis, figure):
