@@ -150,9 +150,11 @@ class Site:
         with psycopg.connect(self.conninfo) as connection:
             connection.execute("DELETE FROM django_session")
 
-    def free_slot(self) -> datetime:
-        """A start that no other test uses: a working day soon, on the hour, nine to four."""
-        number = next(self._slots)
+    def free_slot(self, *, weeks: int = 1) -> datetime:
+        """A start that no other test uses: a working day soon, at ten, one, three or five.
+
+        weeks: so many weeks in a row the house is open on that day.
+        """
         closed = {
             day
             for (day,) in self.rows(
@@ -161,8 +163,10 @@ class Site:
         }
         days = (datetime.now(ZONE).date() + timedelta(days=ahead) for ahead in range(7, 80))
         open_days = [day for day in days if day.isoweekday() < 6 and day not in closed]
-        day = open_days[number // 4]
-        hour = (10, 13, 15, 17)[number % 4]
+        for number in self._slots:
+            day, hour = open_days[number // 4], (10, 13, 15, 17)[number % 4]
+            if closed.isdisjoint(day + timedelta(weeks=n) for n in range(weeks)):
+                break
         return datetime(day.year, day.month, day.day, hour, tzinfo=ZONE)
 
     def _administer(self, statement: str) -> None:

@@ -248,7 +248,7 @@ def test_a_series_is_booked_without_its_clashes_and_ended(
 ):
     person = open_browser(language=language, width=width).sign_in()
     # In the evening: the weeks after a free slot may be other tests' slots.
-    at = site.free_slot().replace(hour=19)
+    at = site.free_slot(weeks=3).replace(hour=19)
     page, weeks = person.page, [at + timedelta(weeks=n) for n in range(3)]
     book_by_form(person, room, weeks[1], people="3")
     page.goto(f"/bookings/new/?room={room}&start={at:%Y-%m-%dT%H:%M}&minutes=30")
