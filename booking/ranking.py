@@ -14,7 +14,10 @@ OFFERED = 3
 
 @dataclass(frozen=True, kw_only=True)
 class RoomRequest:
-    """What somebody wants: a time, a number of people, wishes. `ignore_booking` is being moved."""
+    """What somebody wants: a time, a number of people, wishes. `ignore_booking` is being moved.
+
+    `may_split`: they asked for several rooms. More people than any room seats mean it too.
+    """
 
     starts_at: datetime
     ends_at: datetime
@@ -24,6 +27,7 @@ class RoomRequest:
     features: tuple[str, ...] = ()
     room: str | None = None
     ignore_booking: int | None = None
+    may_split: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,11 +65,21 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """A room of a meeting in several rooms, and how many of the people it takes."""
+
+    room: str
+    headcount: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """What could be had instead. `kind`: other_time, other_room, without_wish, approval.
+    """What could be had instead. `kind`: other_time, other_room, without_wish, approval, split.
 
     `detail`: earlier:MIN / later:MIN, other_building:B / other_floor:N / other_room /
-    larger:SEATS, feature:CODE, needs_approval (with the shift after a "+", if there is one).
+    larger:SEATS, feature:CODE, needs_approval (with the shift after a "+", if there is one),
+    split:ROOMS (with needs_approval after a "+", if one of the rooms does).
+    `parts`: the rooms of a split, largest first; `room` is then the first of them.
     """
 
     kind: str
@@ -73,6 +87,7 @@ class Alternative:
     starts_at: datetime
     ends_at: datetime
     detail: str
+    parts: tuple[Part, ...] = ()
 
 
 def is_oversize(seats: int, headcount: int) -> bool:

@@ -16,6 +16,8 @@ from booking.views import (
     entry,
     profile,
     rooms,
+    split,
+    swap,
     today,
 )
 
@@ -32,8 +34,10 @@ urlpatterns = [
     path("rooms/<code:code>/", rooms.room, name="room"),
     path("bookings/", bookings.my_bookings, name="my-bookings"),
     path("bookings/new/", entry.book, name="book"),
+    path("bookings/split/", split.split, name="split"),
     path("bookings/<int:booking_id>/", booking.show, name="booking"),
     path("bookings/<int:booking_id>/change/", change.change, name="change-booking"),
+    path("bookings/<int:booking_id>/swap/", swap.swap, name="swap-booking"),
     path("bookings/<int:booking_id>/cancel/", booking.cancel, name="cancel-booking"),
     path("bookings/<int:booking_id>/restore/", booking.restore, name="restore-booking"),
     path("bookings/<int:booking_id>/check-in/", attendance.check_in, name="check-in"),

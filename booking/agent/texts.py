@@ -154,6 +154,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "detail.other_room": ("another room", "另一间"),
     "detail.larger": ("a size up, {0} seats", "更大，{0} 座"),
     "detail.feature": ("without {0}", "没有{0}"),
+    "detail.split": ("{0} rooms together", "{0} 间一起用"),
     "detail.needs_approval": ("needs approval", "需要审批"),
     "and": (" and ", "和"),
     "comma": (", ", "、"),

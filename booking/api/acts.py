@@ -4,16 +4,23 @@ from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from booking import services
-from booking.api.bookings import LARGEST, BookingSerializer, visible_or_404
-from booking.api.fields import Day, Whole, valid_body
+from booking.api.bookings import (
+    IDEMPOTENCY_KEY,
+    LARGEST,
+    BookingSerializer,
+    key_of,
+    visible_or_404,
+)
+from booking.api.fields import Day, Instant, Text, Whole, headcount, title, valid_body
 from booking.api.person import person_of
-from booking.models import Source
+from booking.models import Source, Visibility
+from booking.ranking import Part
 
 
 class Presence(serializers.Serializer[Any]):
@@ -36,6 +43,25 @@ class Side(Versioned):
 class Swap(serializers.Serializer[Any]):
     first = Side()
     second = Side()
+
+
+class OnePart(serializers.Serializer[Any]):
+    room = Text(max_length=20, help_text="A room's code.")
+    headcount = headcount()
+
+
+class NewSplit(serializers.Serializer[Any]):
+    """One meeting in several rooms, as an alternative of the kind `split` has them."""
+
+    parts = serializers.ListField(
+        child=OnePart(), min_length=2, max_length=services.MOST_ROOMS, help_text="Different rooms."
+    )
+    starts_at = Instant()
+    ends_at = Instant()
+    title = title(required=False, default="")
+    visibility = serializers.ChoiceField(
+        choices=Visibility.choices, required=False, default=Visibility.PUBLIC
+    )
 
 
 class CheckInBooking(APIView):
@@ -68,6 +94,28 @@ class RestoreBooking(APIView):
             source=Source.API,
         )
         return Response(BookingSerializer(booking).data)
+
+
+class SplitBooking(APIView):
+    @extend_schema(
+        parameters=[IDEMPOTENCY_KEY],
+        request=NewSplit,
+        responses={201: BookingSerializer(many=True)},
+    )
+    def post(self, request: Request) -> Response:
+        """Book two or three rooms for one meeting: all of them or none."""
+        key = key_of(request)
+        given = valid_body(NewSplit, request)
+        parts = [Part(**each) for each in given.pop("parts")]
+        bookings = services.book_rooms(
+            organizer=person_of(request),
+            parts=parts,
+            source=Source.API,
+            idempotency_key=key,
+            now=timezone.now(),
+            **given,
+        )
+        return Response(BookingSerializer(bookings, many=True).data, status=status.HTTP_201_CREATED)
 
 
 class SwapBookings(APIView):

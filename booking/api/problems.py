@@ -83,8 +83,8 @@ def booking_problem(error: BookingError) -> dict[str, Any]:
             "params": dict(refusal.params),
             "nearest": nearest and dict(zip(("starts_at", "ends_at"), nearest, strict=True)),
         }
-    elif "alternatives" in error.data:
-        more = {"alternatives": error.data["alternatives"]}
+    if "alternatives" in error.data:
+        more["alternatives"] = error.data["alternatives"]
     elif isinstance(error, SeriesClash):
         more = {"dates": error.dates}
     elif "field" in error.data:

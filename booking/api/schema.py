@@ -28,7 +28,7 @@ PROBLEM = {
         "alternatives": {
             "type": "array",
             "items": {"type": "object"},
-            "description": "Of code taken: what could be had instead.",
+            "description": "Of code taken, and of the rule capacity: what could be had instead.",
         },
     },
     "required": ["type", "code", "status", "detail"],

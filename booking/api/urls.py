@@ -4,7 +4,7 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
-from booking.api.acts import CheckInBooking, RestoreBooking, SwapBookings
+from booking.api.acts import CheckInBooking, RestoreBooking, SplitBooking, SwapBookings
 from booking.api.approvals import Approvals, Approve, Reject
 from booking.api.availability import BuildingAvailability, RoomAvailability
 from booking.api.bookings import BookingHistory, Bookings, CancelBooking, OneBooking
@@ -28,6 +28,7 @@ urlpatterns = [
     path("bookings/<int:booking_id>/history/", BookingHistory.as_view(), name="api-history"),
     path("bookings/<int:booking_id>/check-in/", CheckInBooking.as_view(), name="api-check-in"),
     path("bookings/<int:booking_id>/restore/", RestoreBooking.as_view(), name="api-restore"),
+    path("bookings/split/", SplitBooking.as_view(), name="api-split"),
     path("bookings/swap/", SwapBookings.as_view(), name="api-swap"),
     path("series/", AllSeries.as_view(), name="api-series"),
     path("series/preview/", SeriesPreview.as_view(), name="api-series-preview"),

@@ -5,7 +5,7 @@ The value types of the pure core are re-exported here: other layers import them 
 
 from booking.attendance import check_in_window
 from booking.policies import Refusal
-from booking.ranking import Alternative, Candidate, RoomRequest
+from booking.ranking import Alternative, Candidate, Part, RoomRequest
 from booking.selectors.bookings import (
     booking_of,
     bookings_of,
@@ -34,6 +34,7 @@ __all__ = [
     "Alternative",
     "Candidate",
     "FeatureEntry",
+    "Part",
     "Refusal",
     "RoomDay",
     "RoomEntry",

@@ -7,13 +7,14 @@ from datetime import date, datetime, time, timedelta
 from django.contrib.auth.models import AbstractBaseUser
 
 from booking import diary, policies, ranking
-from booking.alternatives import SHIFT, alternatives
+from booking.alternatives import SHIFT, Prospect, alternatives
 from booking.closures import blackouts_of, refusal_of
 from booking.diary import Entry
 from booking.intervals import Interval
 from booking.models import Room
 from booking.policies import Access, Refusal, Rules
 from booking.ranking import Alternative, Candidate, RoomRequest
+from booking.splits import split
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,8 @@ class SearchResult:
     """Rooms on offer, and what else could be had when none of them can be booked at once.
 
     A refusal says why the request as such cannot be met. `candidates` is then empty; `alternatives`
-    may hold other rooms when it is the named room that does not fit.
+    may hold other rooms when it is the named room that does not fit, or several rooms together
+    when none seats everybody.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -39,7 +41,9 @@ def search(request: RoomRequest, *, user: AbstractBaseUser, now: datetime) -> Se
     everything = [each for each in visible if each.access >= Access.REQUEST]
     refusal = _refused_as_such(visible, everything, request)
     if refusal is not None:
-        return SearchResult(refusal=refusal)
+        too_many = refusal.rule == "capacity"
+        others = _together(everything, request, now=now) if too_many else ()
+        return SearchResult(alternatives=others, refusal=refusal)
     seating = [each for each in everything if each.facts.seats >= request.headcount]
     legal, refusal = _legal(seating, request, now=now)
     if refusal is not None:
@@ -52,10 +56,12 @@ def search(request: RoomRequest, *, user: AbstractBaseUser, now: datetime) -> Se
         legal, around=around, now=now, ignore_booking=request.ignore_booking
     )
     offered = ranking.candidates((each.room for each in prospects if each.is_free(during)), request)
-    others: tuple[Alternative, ...] = ()
+    others = ()
     if all(each.needs_approval for each in offered):
         shown = [each.room for each in offered]
         others = alternatives(prospects, request, shown=shown, now=now)
+    if request.may_split:
+        others = (*others[: ranking.OFFERED - 1], *_together(everything, request, now=now))
     misfit = None if offered else _misfit(everything, request) or _shut(everything, request)
     return SearchResult(candidates=offered, alternatives=others, refusal=misfit)
 
@@ -133,6 +139,34 @@ def _refused_as_such(
     return None
 
 
+def _together(
+    everything: Sequence[Entry], request: RoomRequest, *, now: datetime
+) -> tuple[Alternative, ...]:
+    """Several rooms of one site that seat everybody at that time, if there are any (one query)."""
+    during = Interval(request.starts_at, request.ends_at)
+    legal = [each for each in everything if _refusal(each, request, now=now) is None]
+    around = during.padded(diary.WIDEST, diary.WIDEST)
+    sites: dict[int | None, list[Prospect]] = {}
+    for each, prospect in zip(legal, diary.prospects(legal, around=around, now=now), strict=True):
+        sites.setdefault(each.site, []).append(prospect)
+    home_first = sorted(
+        sites.values(), key=lambda found: not any(each.room.is_home for each in found)
+    )
+    answers = [each for each in (split(found, request) for found in home_first) if each]
+    return tuple(answers[:1])
+
+
+def _refusal(entry: Entry, request: RoomRequest, *, now: datetime) -> Refusal | None:
+    """What the rules of the room, for that person, have against the time."""
+    may_override = entry.access is Access.OVERRIDE
+    return policies.check(
+        policies.relaxed(entry.rules) if may_override else entry.rules,
+        starts_at=request.starts_at,
+        ends_at=request.ends_at,
+        now=now,
+    )
+
+
 def _legal(
     seating: Sequence[Entry], request: RoomRequest, *, now: datetime
 ) -> tuple[list[Entry], Refusal | None]:
@@ -140,13 +174,7 @@ def _legal(
     answers: dict[Rules, Refusal | None] = {}
     for each in seating:
         if each.rules not in answers:
-            may_override = each.access is Access.OVERRIDE
-            answers[each.rules] = policies.check(
-                policies.relaxed(each.rules) if may_override else each.rules,
-                starts_at=request.starts_at,
-                ends_at=request.ends_at,
-                now=now,
-            )
+            answers[each.rules] = _refusal(each, request, now=now)
     legal = [each for each in seating if answers[each.rules] is None]
     wished = [each for each in seating if ranking.is_wished(each.facts, request)] or seating
     if any(answers[each.rules] is None for each in wished):

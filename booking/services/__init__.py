@@ -19,17 +19,21 @@ from booking.services.feeds import issue_feed, revoke_feed
 from booking.services.lapses import expire_requests, release_no_shows
 from booking.services.series import OnClash, book_series
 from booking.services.series_changes import change_series
+from booking.services.splits import book_rooms
 from booking.services.swaps import swap_bookings
-from booking.services.undo import restore_booking
+from booking.services.undo import may_restore, restore_booking
 from booking.services.values import MAX_HEADCOUNT
+from booking.splits import MOST_ROOMS
 
 __all__ = [
     "MAX_HEADCOUNT",
+    "MOST_ROOMS",
     "OnClash",
     "Scope",
     "amend_booking",
     "approve_booking",
     "book_room",
+    "book_rooms",
     "book_series",
     "cancel_booking",
     "change_series",
@@ -38,6 +42,7 @@ __all__ = [
     "expire_requests",
     "issue_feed",
     "lift_blackout",
+    "may_restore",
     "reject_booking",
     "release_no_shows",
     "reschedule_booking",

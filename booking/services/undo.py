@@ -6,7 +6,13 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, transaction
 
 from booking.closures import blackouts_of, refusal_of
-from booking.exceptions import AlreadyOver, CannotUndo, PolicyViolation, RoomNotFound
+from booking.exceptions import (
+    AlreadyOver,
+    BookingError,
+    CannotUndo,
+    PolicyViolation,
+    RoomNotFound,
+)
 from booking.locks import lock_booking, lock_rooms, occurrences_of
 from booking.models import Booking, BookingChange, Occurrence, Status
 from booking.services.lapses import free_lapsed
@@ -55,6 +61,22 @@ def restore_booking(
         raise translated(error, room=room[0]) from error.__cause__
 
 
+def may_restore(booking: Booking, *, by: AbstractBaseUser, now: datetime) -> bool:
+    """Whether restore_booking would do it, as things are now. Reads only."""
+    try:
+        was = _cancelled(booking, by=by, now=now)
+        return bool(was) and all(_is_free(each, now=now) for each, _status in was)
+    except BookingError:
+        return False
+
+
+def _is_free(occurrence: Occurrence, *, now: datetime) -> bool:
+    _check_open(occurrence)
+    blocked = (occurrence.blocked.lower, occurrence.blocked.upper)
+    others = Occurrence.objects.blocking(now).filter(room=occurrence.room_id)
+    return not others.filter(blocked__overlap=blocked).exists()
+
+
 def _cancelled(
     booking: Booking, *, by: AbstractBaseUser, now: datetime
 ) -> list[tuple[Occurrence, Status]]:
@@ -78,13 +100,17 @@ def _cancelled(
 
 def _restore(occurrence: Occurrence, status: Status, *, now: datetime) -> None:
     room = occurrence.room
-    if not room.is_active:
-        raise RoomNotFound(room=room.code)
-    shut = blackouts_of(room, span(occurrence))
-    if shut:
-        site = room.floor.building.site
-        raise PolicyViolation(refusal_of(shut[0], site.zone))
+    _check_open(occurrence)
     free_lapsed(room, span(occurrence), now=now)
     occurrence.status = status
     occurrence.lapses_at = lapses_at(status, room.policy, span(occurrence), now=now)
     occurrence.save(update_fields=["status", "lapses_at"])
+
+
+def _check_open(occurrence: Occurrence) -> None:
+    room = occurrence.room
+    if not room.is_active:
+        raise RoomNotFound(room=room.code)
+    shut = blackouts_of(room, span(occurrence))
+    if shut:
+        raise PolicyViolation(refusal_of(shut[0], room.floor.building.site.zone))

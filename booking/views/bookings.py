@@ -12,8 +12,9 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from booking.models import ACTIVE_STATUSES, Booking, BookingChange, Occurrence
+from booking.models import ACTIVE_STATUSES, Booking, Occurrence
 from booking.selectors import occurrences_of
+from booking.services import may_restore
 from booking.views.person import PersonRequest
 
 BOOKINGS_A_PAGE = 20
@@ -40,9 +41,9 @@ def _undoable(request: PersonRequest) -> Booking | None:
     if not key.isascii() or not key.isdigit():
         return None
     booking = Booking.objects.of(request.user).filter(pk=key).first()
-    latest = booking.changes.order_by("pk").last() if booking else None
-    is_cancelled = latest is not None and latest.action == BookingChange.Action.CANCELLED
-    return booking if is_cancelled else None
+    if booking is None or not may_restore(booking, by=request.user, now=timezone.now()):
+        return None
+    return booking
 
 
 def _past(user: User, now: datetime) -> QuerySet[Occurrence]:

@@ -14,6 +14,7 @@ from booking.agent.texts import coded_text, day_text, duration_text
 from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable, SeriesClash
 from booking.models import Feature, Room
 from booking.selectors import Alternative, RoomRequest, search
+from booking.views import split
 from booking.views.strip import clock
 
 Address = Callable[[str, datetime, datetime, ZoneInfo], str]
@@ -49,7 +50,8 @@ def after(
                 url=address(room.code, first, last, zone),
             )
         ]
-    if not isinstance(error, RoomUnavailable):
+    is_small = isinstance(error, PolicyViolation) and error.refusal.rule == "capacity"
+    if not is_small and not isinstance(error, RoomUnavailable):
         return []
     wish = RoomRequest(
         starts_at=given["starts_at"],
@@ -65,7 +67,14 @@ def after(
             "floor__building__site"
         )
     }
-    return [_offer(each, zones[each.room], address) for each in found]
+    title = given["title"] if ignore is None else None
+    return [
+        _offer(each, zones[each.room], address)
+        if each.kind != "split"
+        else _split(each, zones[each.room], title)
+        for each in found
+        if each.kind != "split" or title is not None
+    ]
 
 
 def clashes(error: BookingError) -> list[str]:
@@ -92,6 +101,18 @@ def _offer(found: Alternative, zone: ZoneInfo, address: Address) -> Offer:
         when=when(found.starts_at, found.ends_at, zone),
         why=", ".join(_reason(code) for code in found.detail.split("+")),
         url=address(found.room, found.starts_at, found.ends_at, zone),
+    )
+
+
+def _split(found: Alternative, zone: ZoneInfo, title: str | None) -> Offer:
+    """Several rooms, each with its people, on a page of their own."""
+    people = [f"{part.room} ({part.headcount})" for part in found.parts]
+    first, last = (each.astimezone(zone) for each in (found.starts_at, found.ends_at))
+    return Offer(
+        room=" + ".join(people),
+        when=when(first, last, zone),
+        why=", ".join(_reason(code) for code in found.detail.split("+")),
+        url=split.address(found.parts, first, last, title or ""),
     )
 
 

@@ -129,6 +129,7 @@ def test_a_taken_room_comes_with_what_could_be_had(lilei):
         "starts_at": "2026-12-01T06:00:00+00:00",
         "ends_at": "2026-12-01T07:00:00+00:00",
         "detail": "earlier:60",
+        "parts": [],
     }
 
 
