@@ -6,6 +6,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
 
 from agentruntime.models import Effect
 from booking import services
@@ -60,6 +62,37 @@ def through_admin(number):
     return lambda: client.post(reverse("admin:booking_booking_add"), values)
 
 
+def through_portal(number, who):
+    """The form of the pages, sent as a browser sends it."""
+    client = Client()
+    client.force_login(user(who))
+    values = {
+        "room": "B202",
+        "date": TOMORROW.isoformat(),
+        "starts": "10:00",
+        "ends": "11:00",
+        "headcount": "2",
+        "title": "",
+        "key": f"portal-{number}",
+    }
+    return lambda: client.post(reverse("book"), values)
+
+
+def through_api(number, who):
+    """The request of a script."""
+    client = APIClient()
+    token, _ = Token.objects.get_or_create(user=user(who))
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    values = {
+        "room": "B202",
+        "starts_at": SLOT["starts_at"].isoformat(),
+        "ends_at": SLOT["ends_at"].isoformat(),
+        "headcount": 2,
+    }
+    headers = {"Idempotency-Key": f"api-{number}"}
+    return lambda: client.post("/api/v1/bookings/", values, format="json", headers=headers)
+
+
 def through_service(number, source, who):
     person = user(who)
     return lambda: book(
@@ -103,27 +136,33 @@ def test_many_at_once_through_five_doors_make_one_booking():
         calls += [
             through_chat(number, effect),
             through_admin(number),
-            through_service(number, Source.PORTAL, "hanmei"),
-            through_service(number, Source.API, "wangfang"),
+            through_portal(number, "hanmei"),
+            through_api(number, "wangfang"),
             through_calendar(number),
         ]
-    at_once(*calls)
+    answers = at_once(*calls)
     [won] = Occurrence.objects.filter(room__code="B202", starts_at=SLOT["starts_at"])
     assert Booking.objects.filter(occurrences__room__code="B202").count() == 1
     assert won.booking.changes.get().action == "booked"
+    told = [each.status_code for each in answers if hasattr(each, "status_code")]
+    assert len(told) == 3 * ROUNDS  # the admin, the pages and the API answer everybody
+    assert set(told) <= {200, 201, 302, 409}
 
 
 @pytest.mark.parametrize("first", [Source.PORTAL, Source.API, Source.CALENDAR])
 def test_whoever_is_late_is_told_whatever_the_doors(first):
     through_service(0, first, "hanmei")()
     [effect] = effects(1)
-    results = at_once(
+    chat, portal, api, calendar = at_once(
         through_chat(1, effect),
-        through_service(2, Source.PORTAL, "wangfang"),
-        through_service(3, Source.API, "lilei"),
+        through_portal(2, "wangfang"),
+        through_api(3, "lilei"),
         through_calendar(5),
     )
-    assert {getattr(each, "code", None) for each in results} == {"taken"}
+    assert (chat.code, calendar.code) == ("taken", "taken")
+    assert (portal.status_code, api.status_code) == (409, 409)
+    assert "B202" in portal.context["problem"]
+    assert api.json()["code"] == "taken"
     response = through_admin(4)()
     assert response.status_code == 200
     assert "B202 is taken" in response.content.decode()
