@@ -69,6 +69,7 @@ def change_dates(
     visibility: str,
     headcount: int,
     on_clash: str,
+    recurrence: str | None = None,
 ) -> Booking:
     """Amend a series and move its coming dates, all or those from `recurrence_date` on.
 
@@ -83,6 +84,7 @@ def change_dates(
             start=start,
             minutes=minutes,
             room=room,
+            recurrence=recurrence,
             on_clash=on_clash,
             now=now,
             version=version,

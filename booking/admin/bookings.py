@@ -24,7 +24,14 @@ from booking.admin.asking import (
     cancel_selected,
     reject_selected,
 )
-from booking.admin.forms import PLACE_FIELDS, BookingForm
+from booking.admin.forms import (
+    PLACE_FIELDS,
+    REPEAT_FIELDS,
+    SERIES_FIELDS,
+    BookingForm,
+    SeriesForm,
+    ServiceForm,
+)
 from booking.admin.generic import ModelForm, TabularInline
 from booking.exceptions import BookingError
 from booking.models import (
@@ -163,9 +170,16 @@ class BookingAdmin(AskingAdmin):
         return super().change_view(request, object_id, form_url, extra_context)
 
     def get_fieldsets(self, request: HttpRequest, obj: Booking | None = None) -> Any:
-        places = () if obj is not None and obj.is_series else PLACE_FIELDS
-        asked = ("organizer", "title", "visibility", "headcount", *places)
-        fieldsets: list[Any] = [(None, {"fields": (*asked, "request_key", "seen_version")})]
+        asked: tuple[str, ...] = ("organizer", "title", "visibility", "headcount")
+        hidden: tuple[str, ...] = ("request_key", "seen_version")
+        more: list[Any] = []
+        if obj is None:
+            more = [(_("Series"), {"fields": REPEAT_FIELDS})]
+        if obj is not None and obj.is_series:
+            hidden, more = ("seen_version",), [(_("Dates to come"), {"fields": SERIES_FIELDS})]
+        else:
+            asked = (*asked, *PLACE_FIELDS)
+        fieldsets: list[Any] = [(None, {"fields": (*asked, *hidden)}), *more]
         if obj is not None:
             fieldsets.append((_("Where it came from"), {"fields": self.readonly_fields}))
         return fieldsets
@@ -178,8 +192,16 @@ class BookingAdmin(AskingAdmin):
             return ()
         return self.series_inlines if obj.is_series else self.inlines
 
-    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        form = super().get_form(request, *args, **kwargs)
+    def get_form(
+        self,
+        request: HttpRequest,
+        obj: Booking | None = None,
+        change: bool = False,  # noqa: FBT001, FBT002 - Django's signature
+        **kwargs: Any,
+    ) -> Any:
+        if obj is not None and obj.is_series:
+            kwargs["form"] = SeriesForm
+        form = super().get_form(request, obj, change, **kwargs)
         return type(form.__name__, (form,), {"acting_user": request.user})
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -197,7 +219,7 @@ class BookingAdmin(AskingAdmin):
         form: ModelForm[Booking],
         change: bool,  # noqa: FBT001 - Django's signature
     ) -> None:
-        if isinstance(form, BookingForm):
+        if isinstance(form, ServiceForm):
             obj.pk = form.write().pk
             obj.refresh_from_db()
 
