@@ -1,21 +1,44 @@
 """Messages, runs and effects: what was said, what ran, what was done. Read-only."""
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from agentruntime.agents import get_agent
+from agentruntime.exceptions import UnknownAgent
 from agentruntime.models import Effect, Message, Run, Worker
 from audit.admin.links import caused, change_link, checkpoint_link
 from audit.admin.readonly import ReadOnlyAdmin
+from audit.models import VIEW_RAW
+
+MASK = "•••"
 
 
 def as_json(value: Any) -> SafeString:
     """A JSON value laid out, as text."""
     return format_html("<pre>{}</pre>", json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def masked(value: Any, keys: Collection[str]) -> Any:
+    """A JSON value with what these keys hold made dots, however deep."""
+    if isinstance(value, dict):
+        return {
+            key: MASK if key in keys and item else masked(item, keys) for key, item in value.items()
+        }
+    return [masked(item, keys) for item in value] if isinstance(value, list) else value
+
+
+def personal_keys(agent: str) -> Collection[str]:
+    try:
+        return get_agent(agent).personal
+    except UnknownAgent:
+        return ()
 
 
 class OfThreadAdmin(ReadOnlyAdmin):
@@ -103,8 +126,15 @@ class EffectAdmin(OfThreadAdmin):
     )  # fmt: skip
     readonly_fields = (
         "caused_rows", "thread_link", "run_link", "message_link", "said", "checkpoint_link",
-        "arguments_of", "result_of",
+        "arguments_of", "result_of", "raw_arguments_of", "raw_result_of",
     )  # fmt: skip
+
+    def get_fields(self, request: HttpRequest, obj: Effect | None = None) -> Any:
+        """What people wrote into it is for those who may read a raw state."""
+        fields = super().get_fields(request, obj)
+        if not request.user.has_perm(VIEW_RAW):
+            return fields
+        return [f"raw_{name}" if name in {"arguments_of", "result_of"} else name for name in fields]
 
     @admin.display(description=_("what it made"))
     def caused_rows(self, effect: Effect) -> str:
@@ -128,8 +158,16 @@ class EffectAdmin(OfThreadAdmin):
 
     @admin.display(description=_("arguments"))
     def arguments_of(self, effect: Effect) -> SafeString:
-        return as_json(effect.arguments)
+        return as_json(masked(effect.arguments, personal_keys(effect.thread.agent)))
 
     @admin.display(description=_("result"))
     def result_of(self, effect: Effect) -> SafeString:
+        return as_json(masked(effect.result, personal_keys(effect.thread.agent)))
+
+    @admin.display(description=_("arguments"))
+    def raw_arguments_of(self, effect: Effect) -> SafeString:
+        return as_json(effect.arguments)
+
+    @admin.display(description=_("result"))
+    def raw_result_of(self, effect: Effect) -> SafeString:
         return as_json(effect.result)

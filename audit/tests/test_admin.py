@@ -1,6 +1,7 @@
 """The admin's pages about agents, as an administrator walks them."""
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 
 from agentruntime.access import new_thread
@@ -69,3 +70,23 @@ def test_a_person_without_the_permission_is_turned_away(client, rows, person):
     page = client.get(reverse("admin:audit_auditedthread_changelist"))
 
     assert page.status_code == 302
+
+
+@pytest.mark.parametrize("may_read_raw", [True, False])
+def test_what_a_person_wrote_into_an_effect_is_for_who_may_read_raw_states(
+    client, rows, django_user_model, may_read_raw
+):
+    effect = rows["effect"]
+    effect.arguments = {"room": "A302", "title": "Layoffs", "parts": [{"title": "Layoffs"}]}
+    effect.result = {"booking_id": 1, "title": "Layoffs"}
+    effect.save()
+    auditor = django_user_model.objects.create_user("auditor", is_staff=True)
+    names = ["view_effect", "view_raw_state"] if may_read_raw else ["view_effect"]
+    auditor.user_permissions.set(Permission.objects.filter(codename__in=names))
+    client.force_login(auditor)
+    page = client.get(
+        reverse("admin:agentruntime_effect_change", args=[effect.pk])
+    ).content.decode()
+    assert page.count("Layoffs") == (3 if may_read_raw else 0)
+    assert page.count("•••") == (0 if may_read_raw else 3)
+    assert "A302" in page
