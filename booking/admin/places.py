@@ -1,5 +1,7 @@
 """Sites down to rooms, and profiles, in the administration."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -7,12 +9,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from booking.admin.generic import ModelAdmin, PeopleAdmin, TabularInline
+from booking.admin.photos import PHOTO_FIELDS, RoomForm, preview
 from booking.models import (
     Building,
     Feature,
     Floor,
     Profile,
     Room,
+    RoomPhoto,
     Site,
     SpecialDate,
 )
@@ -70,6 +74,8 @@ class FeatureAdmin(ModelAdmin[Feature]):
 
 @admin.register(Room)
 class RoomAdmin(ModelAdmin[Room]):
+    form = RoomForm
+    readonly_fields = ("photo_now",)
     list_display = (
         "code",
         "__str__",
@@ -88,6 +94,27 @@ class RoomAdmin(ModelAdmin[Room]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Room]:
         return super().get_queryset(request).prefetch_related("features")
+
+    def get_fields(self, request: HttpRequest, obj: Room | None = None) -> Any:
+        """The photo comes last; a room that has none yet has none to take away."""
+        fields = [*super().get_fields(request, obj)]
+        rest = [name for name in fields if name not in {"photo_now", *PHOTO_FIELDS}]
+        is_kept = obj is not None and RoomPhoto.objects.filter(room=obj.pk).exists()
+        return [*rest, *(("photo_now", *PHOTO_FIELDS) if is_kept else PHOTO_FIELDS[:1])]
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Room,
+        form: Any,
+        change: bool,  # noqa: FBT001 - Django's signature
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        form.keep_photo(obj)
+
+    @admin.display(description=_("photo"))
+    def photo_now(self, room: Room) -> Any:
+        return preview(room)
 
     @admin.display(description=_("features"))
     def feature_names(self, room: Room) -> str:

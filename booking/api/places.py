@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 
 from booking import diary
 from booking.api.fields import Text, valid_query
 from booking.forms.fields import MAX_SEATS
-from booking.models import Building, Feature, Room, Site
+from booking.models import Building, Feature, Room, RoomPhoto, Site
 
 NAMES = {"type": "object", "properties": {"en": {"type": "string"}, "zh": {"type": "string"}}}
 
@@ -60,6 +61,7 @@ class RoomSerializer(serializers.ModelSerializer[Room]):
         source="feature_codes", child=serializers.CharField(), read_only=True
     )
     needs_approval = serializers.SerializerMethodField()
+    photo = serializers.SerializerMethodField(help_text="Its address, for who is signed in.")
 
     class Meta:
         model = Room
@@ -73,7 +75,12 @@ class RoomSerializer(serializers.ModelSerializer[Room]):
             "seats",
             "features",
             "needs_approval",
+            "photo",
         ]
+
+    @extend_schema_field({"type": "string", "format": "uri-reference", "nullable": True})
+    def get_photo(self, room: Any) -> str | None:
+        return reverse("room-photo", args=[room.code]) if room.has_photo else None
 
     def get_needs_approval(self, room: Room) -> bool:
         return room.needs_approval or room.policy.needs_approval
@@ -103,7 +110,12 @@ class SiteViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Gen
 class RoomViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Room]):
     """Rooms that can be booked."""
 
-    queryset = diary.rooms().filter(is_active=True).order_by("code")
+    queryset = (
+        diary.rooms()
+        .filter(is_active=True)
+        .annotate(has_photo=Exists(RoomPhoto.objects.filter(room=OuterRef("pk"))))
+        .order_by("code")
+    )
     serializer_class = RoomSerializer
     lookup_field = "code"
     lookup_value_converter = "code"

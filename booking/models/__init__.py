@@ -15,7 +15,7 @@ from booking.models.agreements import (
 from booking.models.calendar import CalendarFeed, Mail
 from booking.models.closures import Blackout
 from booking.models.history import BookingChange
-from booking.models.places import Building, Feature, Floor, Profile, Room, Site
+from booking.models.places import Building, Feature, Floor, Profile, Room, RoomPhoto, Site
 from booking.models.rules import (
     Grant,
     OpeningHours,
@@ -45,6 +45,7 @@ __all__ = [
     "Quota",
     "QuotaCounter",
     "Room",
+    "RoomPhoto",
     "Series",
     "SeriesException",
     "Site",

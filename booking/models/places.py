@@ -126,6 +126,32 @@ class Room(Named):
         return self.code if name == self.code else f"{self.code} {name}"
 
 
+class RoomPhoto(models.Model):
+    """A room's photo, beside the room: whoever reads rooms reads no pictures.
+
+    Kept in the database: every server has it, and so does every backup.
+    """
+
+    room = models.OneToOneField(
+        Room,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="photo",
+        verbose_name=_("room"),
+    )
+    content = models.BinaryField(_("content"))
+    digest = models.CharField(_("digest"), max_length=64)
+    width = models.PositiveIntegerField(_("width"))
+    height = models.PositiveIntegerField(_("height"))
+
+    class Meta:
+        verbose_name = _("photo")
+        verbose_name_plural = _("photos")
+
+    def __str__(self) -> str:
+        return str(self.room)
+
+
 class Profile(models.Model):
     """What Roomwise knows of a person beyond the account: the home building and the language."""
 

@@ -18,7 +18,7 @@ from booking.diary import Entry
 from booking.forms.fields import FIRST_DAY, LAST_DAY, length
 from booking.forms.rooms import RoomsForm, local_today
 from booking.intervals import Interval
-from booking.models import Building, Profile
+from booking.models import Building, Profile, RoomPhoto
 from booking.views import strip
 from booking.views.person import PersonRequest
 from booking.views.plan import plan
@@ -93,6 +93,7 @@ def room(request: PersonRequest, code: str) -> HttpResponse:
         "room": found,
         "rules": week[0].rules,
         "plan": plan(found.seats),
+        "photo": RoomPhoto.objects.filter(room=found.pk).defer("content").first(),
         "lengths": f"{length(week[0].rules.min_minutes)} – {length(week[0].rules.max_minutes)}",
         "today": today,
         "monday": monday,
