@@ -203,7 +203,7 @@ SETTINGS: dict[str, Setting] = {
             name="ROOMWISE_MODEL",
             default="",
             read=str,
-            about="The language model, as LangChain names it: provider:model, as in openai:gpt-5-mini. For another provider than OpenAI's protocol install its LangChain package.",
+            about="The language model, as LangChain names it: provider:model, as in openai:gpt-4.1-mini. For another provider than OpenAI's protocol install its LangChain package.",
         ),
         Setting(
             name="ROOMWISE_MODEL_URL",

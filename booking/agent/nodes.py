@@ -66,7 +66,7 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
     current: dict[str, Any] = {**reset(context.language), **state}
     said = current["dialogue"]
     current["dialogue"] = {
-        **fresh_dialogue(said["language"]), **said, "read_back": said["assumed"]
+        **fresh_dialogue(said["language"]), **said, "read_back": said["assumed"], "consent": None
     }  # fmt: skip
     asked = ((said["question"] or {}).get("data") or {}).get("digest")
     for number, message in enumerate(current["said"]["messages"]):
@@ -81,6 +81,7 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
                 hours=known.hours,
                 draft=draft_view(current, is_answer=number == 0),
                 asked=asked,
+                is_agreed=current["dialogue"]["consent"] is not None,
             )
             planned = await plan(heard)
             context.ensure_current()

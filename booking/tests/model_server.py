@@ -23,10 +23,14 @@ def situation_of(body):
 
 
 class Reply:
-    """One answer: an HTTP status, and the message or the error in it."""
+    """One answer: an HTTP status, and the message or the error in it.
 
-    def __init__(self, message=None, *, status=200, finish="stop", error=""):
+    cut: only so much of the body is sent (0.0 to 1.0) before the connection is closed.
+    """
+
+    def __init__(self, message=None, *, status=200, finish="stop", error="", cut=None):
         self.status, self.message, self.finish, self.error = status, message, finish, error
+        self.cut = cut
 
     def payload(self):
         if self.status != 200:
@@ -77,12 +81,16 @@ def model_server(answer=None):
             served.requests.append(body)
             reply = served.answer(body)
             data = json.dumps(reply.payload()).encode()
+            if reply.cut == 0:
+                self.close_connection = True
+                return
             self.send_response(reply.status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             with suppress(BrokenPipeError, ConnectionResetError):
-                self.wfile.write(data)
+                self.wfile.write(data[: int(len(data) * (reply.cut or 1))])
+            self.close_connection = True
 
         def log_message(self, *args):
             pass

@@ -1,6 +1,7 @@
 """The planner that asks a model, against a server that answers well, badly and not at all."""
 
 import json
+import time
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -42,8 +43,12 @@ DRAFT = {"date": "2026-12-01", "start_time": "15:00", "duration_minutes": 60, "c
 
 def heard(text, **draft):
     asked = draft.pop("asked", None)
+    agreed = draft.pop("is_agreed", False)
     view = DraftView(**{"phase": "IDLE", "language": "en", **draft})
-    return Heard(text=text, now=NOW, lexicon=HOUSE, hours=OpeningHours(), draft=view, asked=asked)
+    return Heard(
+        text=text, now=NOW, lexicon=HOUSE, hours=OpeningHours(),
+        draft=view, asked=asked, is_agreed=agreed,
+    )  # fmt: skip
 
 
 def plan(action, option=None, **slots):
@@ -165,6 +170,11 @@ FAILING = {
     "429": (lambda body: Reply(status=429), "unavailable"),
     "500": (lambda body: Reply(status=500), "unavailable"),
     "refusal": (lambda body: saying(None, refusal="I cannot help with that."), "refused"),
+    "cut connection": (lambda body: Reply(cut=0), "unavailable"),
+    "cut body": (
+        lambda body: Reply({"role": "assistant", "content": "{}"}, cut=0.5),
+        "unavailable",
+    ),
     "filtered": (lambda body: saying(None, finish="content_filter"), "refused"),
 }
 
@@ -215,6 +225,30 @@ async def test_a_model_that_keeps_failing_is_left_alone_for_a_while(ask, server)
 
     assert verdicts == ["unavailable"] * llm.FAILURES + ["resting"] * (5 - llm.FAILURES)
     assert len(server.requests) == llm.FAILURES
+
+
+async def test_after_a_rest_one_try_decides(ask, server, monkeypatch):
+    monkeypatch.setattr(llm, "REST_SECONDS", 0.0)
+    server.answer, by = (lambda body: Reply(status=500)), ask.planner()
+    for _ in range(llm.FAILURES):
+        await ask(REQUEST, by=by)
+    monkeypatch.setattr(llm, "REST_SECONDS", 60.0)
+
+    tried = (await ask(REQUEST, by=by)).figures["verdict"]
+    rests = (await ask(REQUEST, by=by)).figures["verdict"]
+
+    assert (tried, rests) == ("unavailable", "resting")
+
+
+async def test_the_messages_of_a_turn_share_the_models_time(ask, server):
+    server.answer = always(GOOD)
+    by, now = ask.planner(), time.monotonic()
+
+    late = await by(heard(REQUEST), until=now)
+    in_time = await by(heard(REQUEST), until=now + 5)
+
+    assert (late.figures["by"], late.figures["verdict"]) == ("rules", "late")
+    assert (in_time.figures["by"], len(server.requests)) == ("llm", 1)
 
 
 WAYS = ["json_schema", "function_calling", "json_mode"]
@@ -396,6 +430,29 @@ async def test_no_model_can_say_yes(text, ask, server):
     assert planned.proposal.consent is None
 
 
+VOIDING = ["make it 8 people", "改成下午4点", "no", "算了", "start over", "cancel my booking 7"]
+
+
+@pytest.mark.parametrize("action", ["tell_free", "resume", "unclear", "refuse_scope"])
+@pytest.mark.parametrize("text", VOIDING)
+async def test_no_model_hides_what_takes_back_a_confirmation(text, action, ask, server):
+    server.answer = always(plan(action))
+    where = {"phase": "CONFIRMING", "slots": DRAFT, "selected": "A301", "asked": "d" * 64}
+
+    planned = await ask(text, **where)
+
+    assert planned.proposal == planned_by_rules(heard(text, **where)).proposal
+    assert (planned.figures["by"], planned.figures["verdict"]) == ("rules", "overruled")
+
+
+async def test_no_model_is_asked_about_what_follows_a_yes(ask, server):
+    server.answer = always(plan("tell_free"))
+
+    planned = await ask("and 8 people", phase="CONFIRMING", slots=DRAFT, is_agreed=True)
+
+    assert (planned.proposal.action, server.requests) == ("fill", [])
+
+
 # --- what a model is told
 
 
@@ -421,6 +478,17 @@ async def test_a_model_is_told_the_message_as_data_and_no_more_than_its_limit(as
     [body] = server.requests
     assert [each["role"] for each in body["messages"]] == ["system", "user"]
     assert situation_of(body)["message"] == text[:500]
+
+
+async def test_codes_are_told_cut_and_without_what_the_eye_does_not_see(ask, server):
+    server.answer = always(plan("unclear"))
+    odd = "A9\u202e\u200b\x07" + "y" * 200
+    held = {**DRAFT, "room": odd, "building": odd, "features": [odd]}
+
+    await ask("hm", phase="COLLECTING_SLOTS", slots=held)
+
+    draft = situation_of(server.requests[0])["draft"]
+    assert {draft["room"], draft["building"], *draft["features"]} == {("A9 " + "y" * 200)[:40]}
 
 
 @pytest.mark.parametrize("phase", ["IDLE", "COLLECTING_SLOTS", "CONFIRMING", "BOOKED"])

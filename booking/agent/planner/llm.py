@@ -8,18 +8,24 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from booking.agent.planner import evidence, prompt, schema
 from booking.agent.planner.model import WAYS, Answer, Model, ModelTrouble
-from booking.agent.planner.proposals import Heard, Planned
+from booking.agent.planner.proposals import Action, Heard, Planned
 from booking.agent.planner.rules import planned_by_rules
 
 log = logging.getLogger(__name__)
 
-# After so many failures in a row the model is left alone for a while.
+# After so many failures in a row the model is left alone for a while; then one try decides.
 FAILURES, REST_SECONDS = 3, 30.0
 _FAILED = frozenset({"unavailable", "timeout"})
+
+# What takes back or changes an open confirmation (P14), and so may not be hidden by a model.
+_VOIDING: frozenset[Action] = frozenset(
+    {"fill", "select", "decline", "drop", "restart", "cancel_booking", "move_booking"}
+)
 
 
 @dataclass
@@ -49,17 +55,16 @@ class LlmPlanner:
         self._failures = 0
         self._rests_until = 0.0
 
-    async def __call__(self, heard: Heard) -> Planned:
-        """The model's plan as far as it is proved, or the rules'."""
+    async def __call__(self, heard: Heard, *, until: float = inf) -> Planned:
+        """The model's plan as far as it is proved, or the rules'. until: by the monotonic clock."""
         by_rules = planned_by_rules(heard)
-        if by_rules.proposal.action in schema.NEVER or "injection" in by_rules.label:
-            return _by_rules(by_rules, Asking(verdict="own"))
-        if time.monotonic() < self._rests_until:
-            return _by_rules(by_rules, Asking(verdict="resting"))
-        asking, began = Asking(), time.monotonic()
+        began = time.monotonic()
+        if (why := self._why_not(by_rules, heard, until - began)) is not None:
+            return _by_rules(by_rules, Asking(verdict=why))
+        asking = Asking()
         weighed: evidence.Weighed | None = None
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(min(self._seconds, until - began)):
                 if self._model is None:
                     self._model = await asyncio.to_thread(self._connect)
                 weighed = await _asked(self._model, heard, asking)
@@ -73,17 +78,34 @@ class LlmPlanner:
         if weighed is None:
             return _by_rules(by_rules, asking, self._model)
         planned = weighed.planned
+        if _hides(planned.proposal.action, by_rules.proposal.action, heard.draft.phase):
+            asking.verdict = "overruled"
+            return _by_rules(by_rules, asking, self._model)
         figures = {
             **_figures("llm", asking, self._model),
             "agrees": _facts(planned) == _facts(by_rules),
         }
         return replace(planned, figures=figures)
 
+    def _why_not(self, by_rules: Planned, heard: Heard, left: float) -> str | None:
+        """Why no model is asked, as a verdict. left: seconds that the turn has for it."""
+        if by_rules.proposal.action in schema.NEVER or "injection" in by_rules.label:
+            return "own"
+        if heard.is_agreed:
+            return "own"
+        if left <= 0:
+            return "late"
+        return "resting" if time.monotonic() < self._rests_until else None
+
     def _remember(self, verdict: str) -> None:
         self._failures = self._failures + 1 if verdict in _FAILED else 0
         if self._failures >= FAILURES:
-            self._failures = 0
             self._rests_until = time.monotonic() + REST_SECONDS
+
+
+def _hides(action: Action, by_rules: Action, phase: str) -> bool:
+    """Whether a confirmation would stay open that the rules' reading of the words takes back."""
+    return phase == "CONFIRMING" and by_rules in _VOIDING and action not in _VOIDING
 
 
 async def _asked(model: Model, heard: Heard, asking: Asking) -> evidence.Weighed:

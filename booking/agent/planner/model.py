@@ -19,7 +19,7 @@ from langchain_core.messages import AIMessage
 Way = Literal["json_schema", "function_calling", "json_mode"]
 WAYS: tuple[Way, ...] = ("json_schema", "function_calling", "json_mode")
 
-MOST_TOKENS = 400
+MOST_TOKENS = 200
 # HTTP: the request is not understood, or there is no such thing here.
 _UNSUPPORTED = frozenset({400, 404, 405, 415, 422, 501})
 

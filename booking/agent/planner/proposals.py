@@ -22,6 +22,7 @@ class Heard:
     """One message in words, and all that understanding it takes.
 
     asked: the digest of the confirmation that the message answers, if it answers one.
+    is_agreed: the same turn has said yes already, and what it agreed to is about to be done.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Heard:
     hours: OpeningHours
     draft: DraftView
     asked: str | None = None
+    is_agreed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
