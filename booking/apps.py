@@ -12,6 +12,7 @@ class BookingConfig(AppConfig):
     def ready(self) -> None:
         from agentruntime.agents import register
         from booking import chores
+        from booking.agent.planner import checks  # noqa: F401 (registers itself)
         from booking.agent.spec import SPEC
 
         register(SPEC)

@@ -22,6 +22,12 @@ def _flag(text: str) -> bool:
     raise ValueError("use true or false")
 
 
+def _planner(text: str) -> str:
+    if text not in {"rules", "llm"}:
+        raise ValueError("use rules or llm")
+    return text
+
+
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
@@ -190,8 +196,32 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             name="ROOMWISE_PLANNER",
             default="rules",
+            read=_planner,
+            about="How people are understood: rules (offline, deterministic) or llm (a language model, checked; the rules when it fails).",
+        ),
+        Setting(
+            name="ROOMWISE_MODEL",
+            default="",
             read=str,
-            about="How people are understood: rules (offline, deterministic).",
+            about="The language model, as LangChain names it: provider:model, as in openai:gpt-4.1-mini. For another provider than OpenAI's protocol install its LangChain package.",
+        ),
+        Setting(
+            name="ROOMWISE_MODEL_URL",
+            default="",
+            read=str,
+            about="Base URL of the model's server. Empty: the provider's own.",
+        ),
+        Setting(
+            name="ROOMWISE_MODEL_KEY",
+            default="",
+            read=str,
+            about="Key for the model's server. Empty: the provider's own variable (OPENAI_API_KEY, ...).",
+        ),
+        Setting(
+            name="ROOMWISE_MODEL_SECONDS",
+            default="8",
+            read=float,
+            about="How long the model may take for a message before the rules read it.",
         ),
         Setting(
             name="EMAIL_URL",

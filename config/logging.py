@@ -14,5 +14,7 @@ def logging_config(level: str) -> dict[str, Any]:
         "loggers": {
             "daphne": {"level": "WARNING"},
             "django.server": {"level": "WARNING"},
+            # They write down what is sent, words of people included.
+            **{name: {"level": "WARNING"} for name in ("openai", "httpx", "httpx2", "httpcore")},
         },
     }

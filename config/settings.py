@@ -187,4 +187,10 @@ ROOMWISE = {
     },
     "frames_per_second": env.read("ROOMWISE_FRAMES_PER_SECOND"),
     "planner": env.read("ROOMWISE_PLANNER"),
+    "model": {
+        "name": env.read("ROOMWISE_MODEL"),
+        "url": env.read("ROOMWISE_MODEL_URL"),
+        "key": env.read("ROOMWISE_MODEL_KEY"),
+        "seconds": env.read("ROOMWISE_MODEL_SECONDS"),
+    },
 }

@@ -28,7 +28,8 @@ class RunContext:
     owner_id: primary key of the person whose thread it is. language: the portal's, for when the
     person's words do not tell. now: the instant the run began. messages: what this turn answers.
     said: what the agent says, classes: what it took each message to be (by message id); both are
-    committed with the turn. tool: what was called last, for the heartbeat.
+    committed with the turn. tool: what was called last, for the heartbeat. noted: what the step in
+    progress noted of itself, for the run's row.
     """
 
     lease: Lease
@@ -40,6 +41,11 @@ class RunContext:
     classes: dict[int, str] = field(default_factory=dict)
     superseded: bool = False
     tool: str = ""
+    noted: dict[str, Any] = field(default_factory=dict)
+
+    def note(self, **facts: Any) -> None:
+        """Keep plain facts about the step in progress with the run: figures, never people's words."""
+        self.noted.update(facts)
 
     def ensure_current(self) -> None:
         """Go on only while this run is the thread's. Raises RunSuperseded.

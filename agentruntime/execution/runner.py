@@ -181,6 +181,8 @@ class Run:
         for step in reversed(self.steps):
             if step["node"] == node and "took" not in step:
                 step["took"] = round(time.monotonic() - self._started - step["at"], 4)
+                step.update(self.context.noted)
+                self.context.noted.clear()
                 break
 
     async def _flush(self) -> None:

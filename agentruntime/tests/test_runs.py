@@ -282,3 +282,22 @@ async def test_there_is_nothing_to_stop_on_a_thread_that_waits(talk):
 
     assert not await talk.host.stop_run(talk.id)
     assert await talk.view() == before
+
+
+async def test_what_a_step_notes_is_kept_with_the_run(talk):
+    async def act(context, draft):
+        context.note(model={"tokens": 7})
+        return {"room": draft["room"], "approved": draft["approved"]}
+
+    talk.host._graphs["probe"] = probe_spec(act=act).build_graph().compile()
+    await talk.say("a room")
+    await talk.settled(1)
+    await talk.answer({"room": "P01"})
+    await talk.settled(2)
+    await talk.answer({"approved": True})
+    await talk.settled(3)
+
+    run = await in_db_thread(Run.objects.filter(thread=talk.id).latest, "version")
+
+    noted = {step["node"]: step.get("model") for step in run.steps}
+    assert noted == {"confirm": None, "book": {"tokens": 7}}

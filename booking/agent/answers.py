@@ -58,15 +58,14 @@ def _when(result: Mapping[str, Any], language: str) -> str:
 
 def data(state: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome again where a yes came twice, else nothing."""
-    wants = state["dialogue"]["wants"] or {}
-    return dict(state["result"]) if wants.get("kind") == "already_booked" else {}
+    kinds = {each["kind"] for each in state["dialogue"]["asides"]}
+    return dict(state["result"]) if "already_booked" in kinds else {}
 
 
-async def answer(state: Mapping[str, Any], context: RunContext) -> str:
-    """The words for `dialogue.wants`, in the person's language."""
+async def answer(state: Mapping[str, Any], wants: Mapping[str, Any], context: RunContext) -> str:
+    """The words for one question of the person's, in their language."""
     said = state["dialogue"]
-    wants, language = said["wants"] or {"kind": "unclear"}, said["language"]
-    kind = wants["kind"]
+    language, kind = said["language"], wants["kind"]
     if kind == "mine":
         return await _mine(wants, language, context)
     if kind == "room":

@@ -9,13 +9,18 @@ from datetime import datetime
 from typing import Any
 
 from booking.agent.planner import Action, Proposal
-from booking.agent.questions import assumptions, lines, problem_text
+from booking.agent.questions import assumptions, digest, lines, problem_text
 from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset
 from booking.agent.texts import text
 from booking.agent.understand import apply
 from booking.agent.understand.types import Problem, Understanding
 
 State = dict[str, Any]
+
+# Nodes that an earlier message of the same turn may have set off.
+_ACTS = frozenset({"book", "change"})
+_DOUBTS = frozenset({"unclear", "scope", "injection"})
+_PENDING = _ACTS | {"search", "clarify", "target"}
 
 ANYTIME: frozenset[Action] = frozenset(
     {
@@ -48,18 +53,18 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
     """The state after a proposal. An action the phase does not allow is unclear."""
     current: State = {"slots": {}, "dialogue": fresh_dialogue("en"), "result": {}, **state}
     understanding = proposal.understanding
+    said = current["dialogue"]
+    goes_on = said["next"] in _PENDING or bool(said.get("asides"))
+    if not goes_on:
+        current = _with(current, preface="", asides=[], consent=None)
     if understanding is not None:
-        current = _with(current, language=understanding.language, preface="")
-    else:
-        current = _with(current, preface="")
-    phase = current["dialogue"]["phase"]
-    action = proposal.action if proposal.action in ALLOWED[phase] else "unclear"
+        current = _with(current, language=understanding.language)
+    action = proposal.action if proposal.action in ALLOWED[said["phase"]] else "unclear"
     if action in _ASIDES:
         return _aside(current, _ASIDES[action], understanding)
     if action in {"cancel_booking", "move_booking"}:
-        return _with(
-            current, next="target", wants={"kind": action, **_words(understanding)}, offer=None
-        )
+        wants = {"kind": action, **_words(understanding)}
+        return _with(current, next="target", wants=wants, offer=None, consent=None)
     return _STEPS[action](current, proposal, now)
 
 
@@ -86,18 +91,33 @@ def _words(understanding: Understanding | None) -> dict[str, Any]:
     }
 
 
-def _aside(state: State, wants: str, understanding: Understanding | None) -> State:
-    """A question of the person's: answered, and the draft goes on as it is (P11)."""
-    return _with(state, next="answer", wants={"kind": wants, **_words(understanding)})
+def _aside(state: State, kind: str, understanding: Understanding | None) -> State:
+    """A question of the person's: answered, and the draft goes on as it is (P11), and so does what
+    an earlier message of the turn has set off. Only a yes is asked for again where words follow it
+    that nobody understood.
+    """
+    said = state["dialogue"]
+    if kind in _DOUBTS and said["next"] in _ACTS:
+        state = _with(state, consent=None, next="answer")
+    elif kind == "unclear" and (said["next"] in _PENDING or said["asides"]):
+        return state  # said in one breath with what is being done
+    going = state["dialogue"]["next"]
+    asides = [*said["asides"], {"kind": kind, **_words(understanding)}]
+    return _with(state, asides=asides, next=going if going in _PENDING else "answer")
+
+
+def _fresh(state: State) -> State:
+    """A fresh state; what the person asked in the same breath is still answered."""
+    said = state["dialogue"]
+    return _with(reset(said["language"]), asides=said["asides"])
 
 
 def _fill(state: State, proposal: Proposal, now: datetime) -> State:
     understanding = proposal.understanding
     if understanding is None:
         return _aside(state, "unclear", None)
-    dialogue = state["dialogue"]
-    if dialogue["phase"] in {"IDLE", "BOOKED"}:
-        state = reset(dialogue["language"])
+    if state["dialogue"]["phase"] in {"IDLE", "BOOKED"}:
+        state = _fresh(state)
     return _filled(state, understanding, now)
 
 
@@ -123,6 +143,7 @@ def _filled(state: State, understanding: Understanding, now: datetime) -> State:
         offer=None,
         target=None,
         wants=None,
+        consent=None,
         preface=preface,
         options=_options(fold.problems),
         asks=list(fold.missing),
@@ -144,15 +165,18 @@ def _options(problems: tuple[Problem, ...]) -> list[list[Any]]:
 
 
 def _select(state: State, proposal: Proposal, now: datetime) -> State:
-    for card in state["dialogue"]["candidates"]:
-        if card["room"] != proposal.room:
-            continue
-        if proposal.starts_at and card.get("starts_at") != proposal.starts_at:
-            continue
-        return _take(state, card)
+    for place, card in enumerate(state["dialogue"]["candidates"]):
+        if _is_chosen(card, place, proposal):
+            return _take(state, card)
     if proposal.understanding is not None and "room" in proposal.understanding.slots:
         return _filled(state, proposal.understanding, now)
     return _aside(state, "unclear", None)
+
+
+def _is_chosen(card: Mapping[str, Any], place: int, proposal: Proposal) -> bool:
+    if proposal.card is not None:
+        return place == proposal.card
+    return card["room"] == proposal.room and proposal.starts_at in {None, card.get("starts_at")}
 
 
 def _take(state: State, card: Mapping[str, Any]) -> State:
@@ -161,7 +185,7 @@ def _take(state: State, card: Mapping[str, Any]) -> State:
     if card.get("starts_at"):
         slots |= {"date": card["starts_at"][:10], "start_time": card["starts_at"][11:16]}
     state = {**state, "slots": slots}
-    return _with(state, next="search", selected=card["room"], offer=None, target=None)
+    return _with(state, next="search", selected=card["room"], offer=None, target=None, consent=None)
 
 
 def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
@@ -173,9 +197,13 @@ def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
     if dialogue["phase"] == "AWAITING_SELECTION":
         cards = dialogue["candidates"]
         return _take(state, cards[0]) if len(cards) == 1 else _aside(state, "unclear", None)
-    if dialogue["target"] is not None:
-        return _with(state, next="change")
-    return _with(state, next="book" if dialogue["offer"] else "search")
+    asked = dialogue["target"] or dialogue["offer"]
+    if asked is None:
+        return _with(state, next="search")
+    if proposal.consent != digest(asked):
+        return _with(state, next="ask")  # a yes to something else
+    next_node = "change" if dialogue["target"] else "book"
+    return _with(state, next=next_node, consent=proposal.consent)
 
 
 def _in_own_name(state: State) -> State:
@@ -191,10 +219,11 @@ def _decline(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
     language = dialogue["language"]
     if dialogue["target"] is not None:
-        return _aside(reset(language), "kept", None)
+        return _aside(_fresh(state), "kept", None)
     return _with(
         state,
         phase="COLLECTING_SLOTS",
+        consent=None,
         next="clarify",
         preface=text("declined", language),
         asks=[],
@@ -206,21 +235,22 @@ def _decline(state: State, proposal: Proposal, now: datetime) -> State:
 
 def _drop(state: State, proposal: Proposal, now: datetime) -> State:
     was_open = state["dialogue"]["phase"] in OPEN_PHASES
-    language = state["dialogue"]["language"]
     kept = state["dialogue"]["target"] is not None
     if state["dialogue"]["next"] == "book":
         # Said in the same breath as the yes: nothing was written, and what was confirmed is no
         # draft any more. It stays readable as what was called off.
-        called_off = _with(state, phase="IDLE", offer=None, question=None, asks=[])
+        called_off = _with(
+            state, phase="IDLE", next="answer", offer=None, question=None, asks=[], consent=None
+        )
         return _aside(called_off, "dropped", None)
-    ended = reset(language)
+    ended = _fresh(state)
     if not was_open:
         return _aside({**ended, "result": state["result"]}, "nothing_open", None)
     return _aside(ended, "kept" if kept else "dropped", None)
 
 
 def _restart(state: State, proposal: Proposal, now: datetime) -> State:
-    state = reset(state["dialogue"]["language"])
+    state = _fresh(state)
     understanding = proposal.understanding
     if understanding is None or not understanding.slots:
         return _with(state, phase="COLLECTING_SLOTS", next="clarify", asks=_ALL_ASKS, preface="")

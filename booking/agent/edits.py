@@ -110,7 +110,7 @@ def validate(state: Mapping[str, Any]) -> list[str]:
 
 
 # Keys that came later than the first state that was stored; their readers do without.
-_LATER = frozenset({"read_back"})
+_LATER = frozenset({"read_back", "asides", "consent"})
 
 
 def simulate(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

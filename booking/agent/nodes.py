@@ -15,10 +15,10 @@ from langgraph.types import interrupt
 
 from agentruntime.execution.context import RunContext
 from booking.agent import answers, dialogue, offers, questions, targets, tools
-from booking.agent.planner import propose, propose_answer
-from booking.agent.state import OPEN_PHASES, BookingState, reset
+from booking.agent.planner import Heard, choice, propose_answer
+from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset
 from booking.agent.texts import text
-from booking.agent.understand import CandidateInfo, DraftView, understand
+from booking.agent.understand import CandidateInfo, DraftView
 from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable
 from booking.selectors import RoomRequest
 
@@ -62,26 +62,36 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
     """Read the turn's messages in order; each moves the state machine on."""
     context = runtime.context
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
+    plan = choice.chosen()
     current: dict[str, Any] = {**reset(context.language), **state}
     said = current["dialogue"]
-    current["dialogue"] = {**said, "read_back": said["assumed"]}
+    current["dialogue"] = {
+        **fresh_dialogue(said["language"]), **said, "read_back": said["assumed"], "consent": None
+    }  # fmt: skip
+    asked = ((said["question"] or {}).get("data") or {}).get("digest")
     for number, message in enumerate(current["said"]["messages"]):
         now = datetime.fromisoformat(message["at"]).astimezone(known.zone)
         value = message.get("value") or {}
         words = message.get("text") or value.get("text")
         if isinstance(words, str):
-            understood = understand(
-                words,
+            heard = Heard(
+                text=words,
                 now=now,
                 lexicon=known.lexicon,
                 hours=known.hours,
                 draft=draft_view(current, is_answer=number == 0),
+                asked=asked,
+                is_agreed=current["dialogue"]["consent"] is not None,
             )
-            proposal = propose(understood)
-            context.classes[message["id"]] = understood.classification[:40]
+            planned = await plan(heard)
+            context.ensure_current()
+            proposal, label = planned.proposal, planned.label
+            if planned.figures:
+                context.note(planner=[*context.noted.get("planner", ()), dict(planned.figures)])
         else:
-            proposal = propose_answer(value)
-            context.classes[message["id"]] = proposal.action
+            proposal = propose_answer(value, asked=asked)
+            label = proposal.action
+        context.classes[message["id"]] = label[:40]
         current = dialogue.advance(current, proposal, now)
     return {key: current[key] for key in ("slots", "dialogue", "result")}
 
@@ -157,12 +167,14 @@ async def book(state: BookingState, runtime: Context) -> Update:
     """Book exactly what was confirmed, once; a lost race goes back to the search."""
     context, said = runtime.context, state["dialogue"]
     language, offer = said["language"], said["offer"]
+    if said["consent"] != questions.digest(offer):
+        return {"dialogue": {**said, "next": "ask"}}
     arguments = {key: value for key, value in offer.items() if key != "intent"}
     try:
         result = await context.effect(
             "book_room",
             key=offer["intent"],
-            arguments={**arguments, "digest": questions.digest(offer)},
+            arguments={**arguments, "digest": said["consent"]},
             call=partial(tools.book, owner_id=context.owner_id, offer=offer, now=context.now),
         )
     except (RoomUnavailable, PolicyViolation) as error:
@@ -172,8 +184,12 @@ async def book(state: BookingState, runtime: Context) -> Update:
                 **said, "next": "search", "selected": None, "offer": None, "preface": preface
             }
         }  # fmt: skip
-    context.say(answers.booked_text(result, language), kind="complete", data=result)
-    done = {**said, "phase": "BOOKED", "next": END, "question": None, "asks": [], "offer": None}
+    words = questions.lines(said["preface"], answers.booked_text(result, language))
+    context.say(words, kind="complete", data=result)
+    done = {
+        **said, "phase": "BOOKED", "next": END, "question": None, "asks": [], "offer": None,
+        "consent": None,
+    }  # fmt: skip
     return {"dialogue": done, "result": result}
 
 
@@ -188,8 +204,7 @@ async def find_target(state: BookingState, runtime: Context) -> Update:
     uses = await context.read(tools.own_uses, context.owner_id, now=context.now)
     chosen = targets.choose(said["wants"], uses, last=state["result"].get("booking_id"))
     if isinstance(chosen, str):
-        wants = {"kind": chosen, "lines": targets.listed(uses, said["language"])}
-        return {"dialogue": {**said, "next": "answer", "wants": wants}}
+        return _told(said, chosen, lines=targets.listed(uses, said["language"]))
     change = targets.change_of(said["wants"], chosen, known.zone)
     why = ""
     if change["kind"] == "move_booking":
@@ -201,18 +216,23 @@ async def find_target(state: BookingState, runtime: Context) -> Update:
                 why = answers.refusal_text(found.refusal, said["language"])
             other = await _other_room(context, said, request)
             if other is None:
-                wants = {"kind": "cannot_move", "why": why, "room": change["room"]}
-                return {"dialogue": {**said, "next": "answer", "wants": wants}}
+                return _told(said, "cannot_move", why=why, room=change["room"])
             change["room"] = other
     return {
         "dialogue": {
             **reset(said["language"])["dialogue"],
             "phase": "CONFIRMING",
             "next": "ask",
+            "preface": said["preface"],
             "target": change,
             "question": targets.question(change, chosen, said["language"], why=why),
         }
     }
+
+
+def _told(said: Mapping[str, Any], kind: str, **facts: Any) -> Update:
+    """Go on with an answer instead of a change."""
+    return {"dialogue": {**said, "next": "answer", "asides": [{"kind": kind, **facts}]}}
 
 
 async def _other_room(
@@ -230,26 +250,35 @@ async def change(state: BookingState, runtime: Context) -> Update:
     """Cancel or move exactly what was confirmed."""
     context, said = runtime.context, state["dialogue"]
     language, target = said["language"], said["target"]
+    if said["consent"] != questions.digest(target):
+        return {"dialogue": {**said, "next": "ask"}}
     arguments = {key: value for key, value in target.items() if key != "intent"}
     try:
         result = await context.effect(
             target["kind"],
             key=target["intent"],
-            arguments=arguments,
+            arguments={**arguments, "digest": said["consent"]},
             call=partial(tools.change, owner_id=context.owner_id, target=target, now=context.now),
         )
         words = answers.changed_text(target["kind"], result, language)
     except BookingError as error:
         result, words = {}, _why(error, language)
-    context.say(words, kind="complete", data=result)
-    return {**reset(language), "result": result}
+    context.say(questions.lines(said["preface"], words), kind="complete", data=result)
+    fresh = reset(language)
+    return {**fresh, "dialogue": {**fresh["dialogue"], "next": END}, "result": result}
 
 
 async def answer(state: BookingState, runtime: Context) -> Update:
-    """Answer a question of the person's; an open draft goes on with its question (P11)."""
+    """Answer what the person asked, then go on with what the turn set off, or with the open
+    question (P11).
+    """
     context, said = runtime.context, state["dialogue"]
-    words = await answers.answer(state, context)
-    done = {**said, "wants": None, "told": (said["wants"] or {}).get("kind", "unclear")}
+    asides = said["asides"] or [{"kind": "unclear"}]
+    words = questions.lines(*[await answers.answer(state, each, context) for each in asides])
+    done = {**said, "asides": [], "told": asides[-1]["kind"]}
+    if said["next"] != "answer":
+        return {"dialogue": {**done, "preface": questions.lines(words, said["preface"])}}
+    done["wants"] = None
     if said["phase"] in OPEN_PHASES and said["question"] is not None:
         return {"dialogue": {**done, "preface": words, "next": "ask"}}
     context.say(words, kind="complete", data=answers.data(state))
@@ -257,5 +286,6 @@ async def answer(state: BookingState, runtime: Context) -> Update:
 
 
 def route(state: BookingState) -> str:
-    """The node the dialogue goes on with."""
-    return str(state["dialogue"]["next"])
+    """The node the dialogue goes on with; what the person asked is answered first."""
+    said = state["dialogue"]
+    return "answer" if said.get("asides") else str(said["next"])

@@ -35,8 +35,10 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
     next: the node the turn goes on with. asks: slots the open question asks for. options: the
     readings it offers, as `[slot, value]`. candidates: the cards shown. selected: the card taken.
     question: what `interrupt()` asks. offer: what a yes will book. target: the booking that a yes
-    will change. preface: words before the next question. wants: a question of the person's.
-    told: which one was answered last. read_back: assumptions that earlier turns have told.
+    will change. consent: the digest of the confirmation a yes was given to. preface: words before
+    the next question. wants: the change of a stored booking that is wished for. asides: questions
+    of the person's that are answered before the turn goes on. told: which was answered last.
+    read_back: assumptions that earlier turns have told.
     """
     return {
         "phase": "IDLE",
@@ -54,6 +56,8 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
         "preface": "",
         "wants": None,
         "told": "",
+        "asides": [],
+        "consent": None,
     }
 
 

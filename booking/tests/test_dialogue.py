@@ -1,5 +1,6 @@
 """The state machine alone: what may happen in which phase, and that nothing leaks or books unasked."""
 
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -47,6 +48,8 @@ OFFER = {
     "intent": "i1",
 }
 
+TARGET = {"kind": "cancel_booking", "intent": "t"}
+
 SLOTS = st.fixed_dictionaries(
     {},
     optional={
@@ -91,12 +94,13 @@ def states(draw, phases=PHASES):
         "candidates": draw(st.sampled_from([[], [CARD], [CARD, {**CARD, "room": "A302"}]])),
         "selected": draw(st.sampled_from([None, "A301"])),
         "offer": OFFER if has_offer else None,
-        "question": confirm(ask="?", rows=[], offer=OFFER),
         "asks": draw(st.lists(st.sampled_from(REQUIRED), unique=True)),
-        "target": draw(st.sampled_from([None, {"kind": "cancel_booking", "intent": "t"}]))
+        "target": draw(st.sampled_from([None, TARGET]))
         if phase == "CONFIRMING" and not has_offer
         else None,
     }
+    open_one = state["dialogue"]["target"] or OFFER
+    state["dialogue"]["question"] = confirm(ask="?", rows=[], offer=open_one)
     return state
 
 
@@ -109,8 +113,14 @@ def read(text, state):
             lexicon=HOUSE,
             hours=OpeningHours(),
             draft=DraftView(phase=said["phase"], slots=state["slots"], missing=tuple(said["asks"])),
-        )
+        ),
+        asked=asked_of(state),
     )
+
+
+def asked_of(state):
+    question = state["dialogue"]["question"]
+    return question["data"].get("digest") if question else None
 
 
 @given(states(st.sampled_from(["BOOKED", "IDLE"])), REQUESTS)
@@ -157,17 +167,21 @@ PROPOSALS = st.one_of(
 def test_nothing_is_booked_or_changed_without_a_yes_to_what_is_open(state, said):
     for each in said:
         before = state["dialogue"]
-        proposal = read(each, state) if isinstance(each, str) else propose_answer(each)
+        proposal = (
+            read(each, state)
+            if isinstance(each, str)
+            else propose_answer(each, asked=asked_of(state))
+        )
         state = advance(state, proposal, NOW)
         now = state["dialogue"]
         assert now["phase"] in ALLOWED
-        if now["next"] == "book":
-            assert proposal.action == "confirm"
+        if now["next"] in {"book", "change"}:
+            open_one = before["target"] or before["offer"]
+            assert (now["target"] or now["offer"]) == open_one
+            assert now["consent"] == digest(open_one)
+            # A yes sets it off; what is merely asked beside a yes lets it go on.
+            assert proposal.action == "confirm" or before["next"] == now["next"]
             assert before["phase"] == "CONFIRMING"
-            assert now["offer"] == before["offer"] == OFFER
-        if now["next"] == "change":
-            assert proposal.action == "confirm"
-            assert now["target"] == before["target"] is not None
 
 
 @given(states(st.just("CONFIRMING")), st.sampled_from(["改成10个人", "make it 3pm", "要投影仪"]))
@@ -193,7 +207,7 @@ def test_an_action_the_phase_does_not_allow_is_unclear(state, action):
     after = advance(state, Proposal(action=action, room="A301"), NOW)
 
     if action not in ALLOWED[phase]:
-        assert after["dialogue"]["wants"]["kind"] == "unclear"
+        assert after["dialogue"]["asides"] == [{"kind": "unclear"}]
         assert after["dialogue"]["next"] == "answer"
 
 
@@ -212,3 +226,62 @@ def test_dropping_a_draft_leaves_nothing(phase):
 def test_the_digest_is_of_exactly_what_a_yes_will_do():
     assert digest(OFFER) == digest(dict(reversed(OFFER.items())))
     assert all(digest({**OFFER, key: "x"}) != digest(OFFER) for key in OFFER)
+
+
+ASK_MINE = "我今天订了哪些会议室？"
+CONFIRMING = st.just("CONFIRMING")
+
+
+def said_in_one_turn(state, *messages):
+    asked = asked_of(state)
+    for text in messages:
+        proposal = read(text, state)
+        if proposal.consent is not None:
+            proposal = replace(proposal, consent=asked)
+        state = advance(state, proposal, NOW)
+    return state
+
+
+@given(
+    states(),
+    st.permutations([ASK_MINE, "a room on Friday at 2pm for 30 minutes, three of us"]),
+)
+def test_a_question_beside_a_request_is_answered_and_the_request_goes_on(state, messages):
+    after = said_in_one_turn(state, *messages)["dialogue"]
+
+    assert [each["kind"] for each in after["asides"]] == ["mine"]
+    assert after["next"] in {"search", "clarify"}
+
+
+@given(states(CONFIRMING))
+def test_a_yes_after_a_change_in_the_same_breath_confirms_nothing(state):
+    after = said_in_one_turn(state, "改成10个人", "好的")["dialogue"]
+
+    assert after["next"] in {"search", "clarify"}
+    assert (after["offer"], after["consent"], after["asides"]) == (None, None, [])
+
+
+@given(states(CONFIRMING))
+def test_a_question_beside_a_yes_does_not_undo_it(state):
+    after = said_in_one_turn(state, "确认", ASK_MINE)["dialogue"]
+
+    assert [each["kind"] for each in after["asides"]] == ["mine"]
+    if state["dialogue"]["offer"] or state["dialogue"]["target"]:
+        assert after["next"] in {"book", "change"}
+        assert after["consent"] == asked_of(state)
+
+
+@given(states(CONFIRMING), st.sampled_from(["呃那个", "hmm well whatever", "🙏🙏🙏 ???"]))
+def test_a_yes_that_something_unclear_follows_is_asked_again(state, words):
+    after = said_in_one_turn(state, "确认", words)["dialogue"]
+
+    assert after["next"] not in {"book", "change"}
+    assert after["consent"] is None
+
+
+@given(states(CONFIRMING), st.sampled_from([None, "", "0" * 64]))
+def test_a_yes_that_answers_another_confirmation_does_nothing(state, consent):
+    after = advance(state, Proposal(action="confirm", consent=consent), NOW)["dialogue"]
+
+    assert after["next"] in {"ask", "search"}
+    assert after["consent"] is None

@@ -5,7 +5,7 @@ state it is said in, `fold.apply` merges the result into the draft.
 """
 
 from booking.agent.understand.fold import Fold, apply
-from booking.agent.understand.pipeline import understand
+from booking.agent.understand.pipeline import place_of, understand
 from booking.agent.understand.types import (
     PROBLEMS,
     REQUIRED,
@@ -46,5 +46,6 @@ __all__ = [
     "Selection",
     "Understanding",
     "apply",
+    "place_of",
     "understand",
 ]

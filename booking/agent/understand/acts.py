@@ -102,10 +102,10 @@ def _resume(heard: Heard) -> Act | None:
 def _check_in(heard: Heard) -> Act | None:
     if not cues.CHECK_IN.search(heard.words):
         return None
-    return Act("check_in", ref=_ref(heard))
+    return Act("check_in", ref=ref_of(heard))
 
 
-def _ref(heard: Heard) -> BookingRef:
+def ref_of(heard: Heard) -> BookingRef:
     last = heard.draft.phase == "BOOKED"
     return reference.find(heard.folded, heard.facts, heard.slots, heard.lexicon, last=last)
 
@@ -151,7 +151,7 @@ _BOOK_VERB = re.compile(
 
 def _names_a_booking(heard: Heard) -> bool:
     """Whether the words say which stored booking: by title, number, person, or whose and when."""
-    ref = _ref(heard)
+    ref = ref_of(heard)
     if ref.title or ref.owner or ref.everyone or reference.number_of(heard.folded):
         return True
     when = any(key in heard.slots for key in ("date", "start_time", "room"))
@@ -160,14 +160,14 @@ def _names_a_booking(heard: Heard) -> bool:
 
 def _cancel_named(heard: Heard) -> Act | None:
     if cues.CANCEL.search(heard.words) and "without" not in heard.slots and _names_a_booking(heard):
-        return Act("cancel_booking", ref=_ref(heard))
+        return Act("cancel_booking", ref=ref_of(heard))
     return None
 
 
 def _modify_named(heard: Heard) -> Act | None:
     if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
         return None
-    ref = _ref(heard)
+    ref = ref_of(heard)
     mine = cues.MINE.search(heard.words) and cues.BOOKING_NOUN.search(heard.words)
     if ref.title or mine or reference.number_of(heard.folded):
         return Act("modify_booking")
@@ -182,7 +182,7 @@ def _cancel_flow(heard: Heard) -> Act | None:
 
 def _cancel_stored(heard: Heard) -> Act | None:
     if cues.CANCEL.search(heard.words):
-        return Act("cancel_booking", ref=_ref(heard))
+        return Act("cancel_booking", ref=ref_of(heard))
     if cues.CANCEL_WEAK.search(heard.words) and not _touched(heard):
         return Act("cancel_flow")
     return None
@@ -191,13 +191,13 @@ def _cancel_stored(heard: Heard) -> Act | None:
 def _modify_stored(heard: Heard) -> Act | None:
     if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
         return None
-    noun = cues.BOOKING_NOUN.search(heard.words) or _ref(heard).title
+    noun = cues.BOOKING_NOUN.search(heard.words) or ref_of(heard).title
     if _asks_for_room(heard) and not noun:
         return None
     return Act("modify_booking")
 
 
-def _correct_booked(heard: Heard) -> Act | None:
+def correct_booked(heard: Heard) -> Act | None:
     """Words that take back what was just booked are about that booking: actually, make it 3."""
     if heard.draft.phase != "BOOKED" or not heard.slots or _asks_for_room(heard):
         return None
@@ -270,7 +270,7 @@ def _another(heard: Heard) -> Act | None:
     return Act("new_request") if cues.ANOTHER.search(heard.words) else None
 
 
-def _fill(heard: Heard) -> Act | None:
+def fill(heard: Heard) -> Act | None:
     """provide_slots, correction or supplement; None when nothing was said about the draft."""
     new, changed = difference(heard.slots, heard.problems, heard.draft)
     if changed:
@@ -381,7 +381,7 @@ _WITH_DRAFT: tuple[_Rule, ...] = (
     _confirm,
     _off_topic,
     _select,
-    _fill,
+    fill,
     _decline,
     _resume,
 )
@@ -392,7 +392,7 @@ _WITHOUT_DRAFT: tuple[_Rule, ...] = (
     _cancel_stored,
     _modify_stored,
     _another,
-    _correct_booked,
+    correct_booked,
     _confirm,
     _decline,
     _resume,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from booking.agent.understand import acts, cues, injection, reference, spelling, when
+from booking.agent.understand import acts, assigned, cues, injection, reference, spelling, when
 from booking.agent.understand.facts import Facts, gather
 from booking.agent.understand.normalise import Normalised, language_of, normalise
 from booking.agent.understand.scope import scope_of
@@ -18,6 +18,7 @@ from booking.agent.understand.types import (
     Lexicon,
     OpeningHours,
     Problem,
+    Span,
     Understanding,
 )
 
@@ -42,38 +43,60 @@ def understand(
     lexicon: Lexicon,
     hours: OpeningHours,
     draft: DraftView,
+    act: str = "",
 ) -> Understanding:
-    """Read one message as said in the state of `draft`. `now` is aware, in the rooms' zone."""
-    message = normalise(text)
-    message = spelling.corrected(message, explicit_span(message.folded))
-    title = explicit_span(message.folded)
-    seen = injection.without(message.folded, (title,) if title else ())
-    attacks = injection.find(seen)
+    """Read one message as said in the state of `draft`. `now` is aware, in the rooms' zone.
+
+    act: what the message does, where something else decided so (see `assigned`).
+    """
+    message, attacks = _cleaned(text)
     folded = injection.without(message.folded, attacks)
-    if cues.RESTART.search(folded):
+    if act == "restart" or cues.RESTART.search(folded):
         draft = DraftView(language=draft.language)
     facts = gather(folded, message.text, lexicon=lexicon, now=now)
     slots, problems = _slots(facts, folded, message, now=now, hours=hours, draft=draft)
     heard = acts.Heard(folded, facts, slots, tuple(problems), draft, lexicon)
-    act = acts.decide(heard)
-    if attacks and act.name in _COMMANDS:
-        act = acts.Act("injection")
+    done = assigned.act_of(heard, act) if act else acts.decide(heard)
+    if attacks and done.name in _COMMANDS:
+        done = acts.Act("injection")
     result = Understanding(
         text=message.text,
         language=language_of(message.text, draft.language),
-        acts=_names(act, attacked=bool(attacks)),
-        slots=slots if act.name not in {"injection", "out_of_domain"} else {},
-        problems=(*message.problems, *_relevant(problems, act)),
-        selection=act.selection,
-        booking_ref=act.ref,
-        wants=act.wants,
+        acts=_names(done, attacked=bool(attacks)),
+        slots=slots if done.name not in {"injection", "out_of_domain"} else {},
+        problems=(*message.problems, *_relevant(problems, done)),
+        selection=done.selection,
+        booking_ref=done.ref,
+        wants=done.wants,
     )
-    if act.name == "modify_booking" and act.ref is None:
+    if done.name == "modify_booking" and done.ref is None:
         change = reference.find_change(
             folded, message.text, facts, lexicon=lexicon, now=now, hours=hours, draft=draft
         )
         return replace(result, slots=change.slots, problems=change.problems, booking_ref=change.ref)
     return result
+
+
+def _cleaned(text: str) -> tuple[Normalised, tuple[Span, ...]]:
+    """The message with slips mended, and the sentences of it that are orders to the machine."""
+    message = normalise(text)
+    message = spelling.corrected(message, explicit_span(message.folded))
+    title = explicit_span(message.folded)
+    return message, injection.find(injection.without(message.folded, (title,) if title else ()))
+
+
+def place_of(words: str, text: str) -> Span | None:
+    """Where a message says these words, in its text as `understand` gives it; None where it does
+    not, or only inside an order to the machine.
+    """
+    message, attacks = _cleaned(text)
+    wanted = normalise(words)
+    readable = injection.without(message.folded, attacks)
+    for form in (wanted, spelling.corrected(wanted, None)):
+        start = readable.find(form.folded) if form.folded else -1
+        if start >= 0:
+            return start, start + len(form.folded)
+    return None
 
 
 def _names(act: acts.Act, *, attacked: bool) -> tuple[str, ...]:
