@@ -88,7 +88,11 @@ def place(
     blocked = terms.rules.blocked(during)
     if occurrence.room_id != terms.place.pk or occurrence.status != Status.CHECKED_IN:
         is_request = diary.asks_approval(
-            terms.place, terms.rules, terms.access, during.duration, is_series=is_series
+            terms.place.needs_approval,
+            terms.rules,
+            terms.access,
+            during.duration,
+            is_series=is_series,
         )
         occurrence.status = Status.PENDING if is_request else Status.BOOKED
         occurrence.checked_in_at = None

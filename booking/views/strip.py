@@ -51,10 +51,16 @@ def span(during: Interval, zone: ZoneInfo) -> str:
 
 def book_url(room: str, starts_at: datetime, zone: ZoneInfo, *, minutes: int | None = None) -> str:
     """The form for a room, filled with a start and perhaps a length."""
+    return _filled(reverse("book"), room, starts_at, zone, minutes)
+
+
+def _filled(
+    form: str, room: str, starts_at: datetime, zone: ZoneInfo, minutes: int | None = None
+) -> str:
     query = {"room": room, "start": f"{starts_at.astimezone(zone):%Y-%m-%dT%H:%M}"}
     if minutes:
         query["minutes"] = str(minutes)
-    return f"{reverse('book')}?{urlencode(query, safe=':')}"
+    return f"{form}?{urlencode(query, safe=':')}"
 
 
 def marks(within: Interval, zone: ZoneInfo) -> list[str]:
@@ -70,17 +76,17 @@ def row(
     now: datetime,
     wanted: Interval | None = None,
 ) -> Row:
-    free = room.free
+    free, form = room.free, reverse("book")
     return Row(
         room=room,
         name=room.facts.name_zh if (get_language() or "").startswith("zh") else room.facts.name_en,
-        pieces=[_piece(each, room, zone, wanted) for each in room.slots(within)],
+        pieces=[_piece(each, room, zone, wanted, form) for each in room.slots(within)],
         line=_line(room, free, zone, now),
         is_free_now=bool(free) and free[0].starts_at <= now + SOON,
     )
 
 
-def _piece(slot: Slot, room: RoomDay, zone: ZoneInfo, wanted: Interval | None) -> Piece:
+def _piece(slot: Slot, room: RoomDay, zone: ZoneInfo, wanted: Interval | None, form: str) -> Piece:
     use = slot.use
     if slot.kind == "off":
         return Piece(kind="off", units=slot.units, span="")
@@ -93,7 +99,7 @@ def _piece(slot: Slot, room: RoomDay, zone: ZoneInfo, wanted: Interval | None) -
             is_wanted=fits,
             units=slot.units,
             span=span(slot.during, zone),
-            url=book_url(room.facts.code, chosen.starts_at, zone, minutes=minutes),
+            url=_filled(form, room.facts.code, chosen.starts_at, zone, minutes),
         )
     if use.is_blackout:
         return Piece(
