@@ -4,7 +4,7 @@ from rest_framework.throttling import UserRateThrottle
 
 from booking.api.problems import MEDIA_TYPE, STATUSES
 from booking.exceptions import BookingError
-from booking.models import Booking, Source, Status
+from booking.models import Booking, Profile, Source, Status
 from booking.tests.api.conftest import script_of
 from booking.tests.world import TODAY, TOMORROW, at, user
 
@@ -148,6 +148,24 @@ def test_a_rule_that_says_no_is_named_in_the_readers_language(lilei, language, w
     assert words in body["detail"]
     assert body["rule"] == "opening_hours"
     assert body["nearest"]["starts_at"] == "2026-12-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("profile", "asked", "words"),
+    [("zh-hans", None, "会议室"), ("zh-hans", "en", "The rooms"), ("en", None, "The rooms")],
+)
+def test_a_script_that_asks_for_no_language_has_its_persons(lilei, profile, asked, words):
+    Profile.objects.filter(user=user("lilei")).update(language=profile)
+    headers = {"Accept-Language": asked} if asked else {}
+    body = {
+        **NEW,
+        "starts_at": f"{TOMORROW}T06:00:00+08:00",
+        "ends_at": f"{TOMORROW}T07:00:00+08:00",
+    }
+    answer = lilei.post(
+        "/api/v1/bookings/", body, format="json", headers={"Idempotency-Key": "k", **headers}
+    )
+    assert words in answer.json()["detail"]
 
 
 @pytest.mark.parametrize(
