@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.admin.widgets import (
     AdminDateWidget,
     AdminSplitDateTime,
+    AdminTextInputWidget,
     AdminTimeWidget,
     AutocompleteSelect,
 )
@@ -194,6 +195,7 @@ class SeriesForm(ServiceForm):
     rule = forms.CharField(
         label=capfirst(_("recurrence rule")),
         max_length=RULE_LENGTH,
+        widget=AdminTextInputWidget,
         help_text=_("RFC 5545, with COUNT or UNTIL: FREQ=WEEKLY;COUNT=4."),
     )
     since = forms.DateField(

@@ -20,7 +20,7 @@ class RoomForm(ModelForm[Room]):
     """A room, and with it the file of a photo or a tick that takes it away."""
 
     photo_file = forms.FileField(
-        label=_("Photo"),
+        label=_("New photo"),
         required=False,
         help_text=_("JPEG, PNG or WebP. It is shrunk; where it was taken is left out."),
         widget=forms.ClearableFileInput(attrs={"accept": "image/jpeg,image/png,image/webp"}),
