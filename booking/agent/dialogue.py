@@ -19,7 +19,6 @@ State = dict[str, Any]
 
 # Nodes that an earlier message of the same turn may have set off.
 _ACTS = frozenset({"book", "change"})
-_DOUBTS = frozenset({"unclear", "scope", "injection"})
 _PENDING = _ACTS | {"search", "clarify", "target"}
 
 ANYTIME: frozenset[Action] = frozenset(
@@ -64,7 +63,7 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
         return _aside(current, _ASIDES[action], understanding)
     if action in {"cancel_booking", "move_booking"}:
         wants = {"kind": action, **_words(understanding)}
-        return _with(current, next="target", wants=wants, offer=None, consent=None)
+        return _with(current, next="target", wants=wants, offer=None, target=None, consent=None)
     return _STEPS[action](current, proposal, now)
 
 
@@ -93,17 +92,30 @@ def _words(understanding: Understanding | None) -> dict[str, Any]:
 
 def _aside(state: State, kind: str, understanding: Understanding | None) -> State:
     """A question of the person's: answered, and the draft goes on as it is (P11), and so does what
-    an earlier message of the turn has set off. Only a yes is asked for again where words follow it
-    that nobody understood.
+    an earlier message of the turn has set off.
     """
     said = state["dialogue"]
-    if kind in _DOUBTS and said["next"] in _ACTS:
-        state = _with(state, consent=None, next="answer")
-    elif kind == "unclear" and (said["next"] in _PENDING or said["asides"]):
+    going, is_doubt = said["next"], _is_doubt(kind, understanding)
+    if going in _ACTS and is_doubt:
+        state, going = _with(state, consent=None), "answer"
+    elif going in _PENDING and (kind == "unclear" or _is_wordless(understanding)):
         return state  # said in one breath with what is being done
-    going = state["dialogue"]["next"]
-    asides = [*said["asides"], {"kind": kind, **_words(understanding)}]
-    return _with(state, asides=asides, next=going if going in _PENDING else "answer")
+    aside = {"kind": kind, **_words(understanding), **({"doubt": True} if is_doubt else {})}
+    is_going = going in _PENDING
+    return _with(state, asides=[*said["asides"], aside], next=going if is_going else "answer")
+
+
+def _is_doubt(kind: str, understanding: Understanding | None) -> bool:
+    """Whether words that nobody understood stand here: a yes in one breath with them is no yes."""
+    if understanding is None:
+        return kind == "unclear"
+    is_lost = any(each.code == "not_understood" for each in understanding.problems)
+    return (is_lost and not _is_wordless(understanding)) or kind in {"unclear", "injection"}
+
+
+def _is_wordless(understanding: Understanding | None) -> bool:
+    """Whether nothing but marks or emoji was written."""
+    return understanding is not None and not any(map(str.isalnum, understanding.text))
 
 
 def _fresh(state: State) -> State:
@@ -190,6 +202,8 @@ def _take(state: State, card: Mapping[str, Any]) -> State:
 
 def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
+    if dialogue["next"] in _PENDING:
+        return state  # what was just asked for has not been shown yet; what was agreed to goes on
     if dialogue["phase"] == "BOOKED":
         return _aside(state, "already_booked", None)
     if dialogue["phase"] == "COLLECTING_SLOTS":
@@ -202,6 +216,8 @@ def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
         return _with(state, next="search")
     if proposal.consent != digest(asked):
         return _with(state, next="ask")  # a yes to something else
+    if any(each.get("doubt") for each in dialogue["asides"]):
+        return _with(state, next="answer")
     next_node = "change" if dialogue["target"] else "book"
     return _with(state, next=next_node, consent=proposal.consent)
 

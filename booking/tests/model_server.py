@@ -70,6 +70,12 @@ class ModelServer:
         return Reply(status=500)
 
 
+def use(settings, server, *, seconds=8.0):
+    """Let this process plan by that server's model."""
+    model = {"name": "openai:stub", "url": server.url, "key": "k", "seconds": seconds}
+    settings.ROOMWISE = {**settings.ROOMWISE, "planner": "llm", "model": model}
+
+
 @contextmanager
 def model_server(answer=None):
     """A running server; set `answer` to make it do something else."""

@@ -207,7 +207,7 @@ def test_an_action_the_phase_does_not_allow_is_unclear(state, action):
     after = advance(state, Proposal(action=action, room="A301"), NOW)
 
     if action not in ALLOWED[phase]:
-        assert after["dialogue"]["asides"] == [{"kind": "unclear"}]
+        assert after["dialogue"]["asides"] == [{"kind": "unclear", "doubt": True}]
         assert after["dialogue"]["next"] == "answer"
 
 
@@ -271,12 +271,23 @@ def test_a_question_beside_a_yes_does_not_undo_it(state):
         assert after["consent"] == asked_of(state)
 
 
-@given(states(CONFIRMING), st.sampled_from(["呃那个", "hmm well whatever", "🙏🙏🙏 ???"]))
-def test_a_yes_that_something_unclear_follows_is_asked_again(state, words):
-    after = said_in_one_turn(state, "确认", words)["dialogue"]
+@given(states(CONFIRMING), st.sampled_from(["呃那个", "hmm well whatever"]), st.booleans())
+def test_a_yes_beside_something_unclear_is_asked_again(state, words, is_first):
+    order = (words, "确认") if is_first else ("确认", words)
+
+    after = said_in_one_turn(state, *order)["dialogue"]
 
     assert after["next"] not in {"book", "change"}
     assert after["consent"] is None
+
+
+@given(states(CONFIRMING), st.sampled_from(["谢谢", "thanks", "🙏", "!"]), st.booleans())
+def test_thanks_beside_a_yes_leave_it_a_yes(state, words, is_first):
+    order = (words, "确认") if is_first else ("确认", words)
+
+    after = said_in_one_turn(state, *order)["dialogue"]
+
+    assert (after["next"] in {"book", "change"}) == bool(after["offer"] or after["target"])
 
 
 @given(states(CONFIRMING), st.sampled_from([None, "", "0" * 64]))

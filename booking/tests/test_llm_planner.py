@@ -187,6 +187,7 @@ async def test_a_failing_model_is_asked_once_and_the_rules_go_on(name, ask, serv
 
     assert planned.proposal == planned_by_rules(heard(REQUEST)).proposal
     assert (planned.figures["by"], planned.figures["verdict"]) == ("rules", verdict)
+    assert planned.figures["fallback"] is True
     assert len(server.requests) == 1
 
 
@@ -359,6 +360,16 @@ async def test_quoted_words_alone_are_read_for_their_slot(ask, server):
     assert planned.figures["agrees"] is False
 
 
+async def test_what_a_model_cannot_tell_the_rules_may(ask, server):
+    server.answer = always(plan("unclear"))
+
+    planned = await ask(REQUEST)
+
+    assert slots(planned) == DRAFT
+    assert (planned.figures["by"], planned.figures["verdict"]) == ("rules", "unsure")
+    assert planned.figures["fallback"] is False
+
+
 async def test_a_title_is_the_persons_own_words(ask, server):
     server.answer = always(plan("fill", title="budget thing"))
 
@@ -433,7 +444,7 @@ async def test_no_model_can_say_yes(text, ask, server):
 VOIDING = ["make it 8 people", "改成下午4点", "no", "算了", "start over", "cancel my booking 7"]
 
 
-@pytest.mark.parametrize("action", ["tell_free", "resume", "unclear", "refuse_scope"])
+@pytest.mark.parametrize("action", ["tell_free", "resume", "refuse_scope"])
 @pytest.mark.parametrize("text", VOIDING)
 async def test_no_model_hides_what_takes_back_a_confirmation(text, action, ask, server):
     server.answer = always(plan(action))

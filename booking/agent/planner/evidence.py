@@ -46,7 +46,7 @@ class Weighed:
 def weigh(plan: Plan, heard: Heard) -> Weighed:
     """The plan as a proposal, with nothing in it that the person did not say."""
     action: Action = plan.action  # type: ignore[assignment]
-    if action not in _ACTS:
+    if action == "unclear":
         return Weighed(planned=Planned(proposal=Proposal(action="unclear"), label=""), dropped=())
     base = read(heard, act=_ACTS[action])
     understood = base

@@ -22,6 +22,9 @@ log = logging.getLogger(__name__)
 FAILURES, REST_SECONDS = 3, 30.0
 _FAILED = frozenset({"unavailable", "timeout"})
 
+# Verdicts after which the rules stand in for a model that was to be asked.
+FALLBACKS = _FAILED | {"late", "resting", "malformed", "cut", "refused", "unsupported"}
+
 # What takes back or changes an open confirmation (P14), and so may not be hidden by a model.
 _VOIDING: frozenset[Action] = frozenset(
     {"fill", "select", "decline", "drop", "restart", "cancel_booking", "move_booking"}
@@ -78,8 +81,9 @@ class LlmPlanner:
         if weighed is None:
             return _by_rules(by_rules, asking, self._model)
         planned = weighed.planned
-        if _hides(planned.proposal.action, by_rules.proposal.action, heard.draft.phase):
-            asking.verdict = "overruled"
+        action, wanted = planned.proposal.action, by_rules.proposal.action
+        if action == "unclear" or _hides(action, wanted, heard.draft.phase):
+            asking.verdict = "unsure" if action == "unclear" else "overruled"
             return _by_rules(by_rules, asking, self._model)
         figures = {
             **_figures("llm", asking, self._model),
@@ -162,6 +166,7 @@ def _figures(by: str, asking: Asking, model: Model | None) -> dict[str, Any]:
     return {
         "by": by,
         "verdict": asking.verdict,
+        "fallback": asking.verdict in FALLBACKS,
         "model": model.name if model else "",
         "way": model.way if model else "",
         "calls": asking.calls,
