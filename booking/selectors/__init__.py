@@ -27,7 +27,7 @@ from booking.selectors.house import (
 )
 from booking.selectors.requests import due_check_ins, requests_for
 from booking.selectors.searching import SearchResult, free_starts, search
-from booking.selectors.series import SeriesPlan, local_instant, preview_series
+from booking.selectors.series import SeriesPlan, local_instant, preview_change, preview_series
 from booking.visibility import Seen, seen
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "local_instant",
     "occurrences_of",
     "on_days",
+    "preview_change",
     "preview_series",
     "requests_for",
     "room_lexicon",
