@@ -59,12 +59,15 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
         current = _with(current, preface="", asides=[], consent=None)
     if understanding is not None:
         current = _with(current, language=understanding.language)
+    if understanding is not None and _answers_scope(current, understanding):
+        return _rescoped(current, understanding)
     action = proposal.action if proposal.action in ALLOWED[said["phase"]] else "unclear"
     if action in _ASIDES:
         return _aside(current, _ASIDES[action], understanding)
     if action in {"cancel_booking", "move_booking"}:
-        wants = {"kind": action, **_words(understanding)}
-        return _with(current, next="target", wants=wants, offer=None, consent=None)
+        problems = _problems(understanding, current["dialogue"]["language"])
+        current = _with(current, preface=lines(current["dialogue"]["preface"], problems))
+        return _to_target(current, _wish(action, understanding))
     return _STEPS[action](current, proposal, now)
 
 
@@ -84,11 +87,68 @@ def _words(understanding: Understanding | None) -> dict[str, Any]:
         else {
             "booking_ids": list(ref.booking_ids),
             "series_ids": list(ref.series_ids),
+            "title": ref.title,
+            "room": ref.room,
+            "date": ref.date,
+            "start_time": ref.start_time,
             "owner": ref.owner,
+            "scope": ref.scope,
             "everyone": ref.everyone,
             "last": ref.last,
+            "upcoming": ref.upcoming,
         },
     }
+
+
+def _wish(action: str, understanding: Understanding | None) -> dict[str, Any]:
+    """What is to become of which stored booking; `asks` and `options` are what the words left open.
+
+    A cancellation's other words say which booking it is about.
+    """
+    words = _words(understanding)
+    if action == "cancel_booking":
+        words["slots"] = {}
+    problems = understanding.problems if understanding is not None else ()
+    asks = [problem.slot for problem in problems if problem.slot]
+    return {"kind": action, **words, "asks": asks, "options": _options(problems)}
+
+
+def wish_of(target: Mapping[str, Any]) -> dict[str, Any]:
+    """What is wished of the booking that is asked about; states of old know only which it is."""
+    of_old = {"kind": target["kind"], "slots": {}, "chosen": {"booking": target.get("booking")}}
+    return dict(target.get("wish") or of_old)
+
+
+def _to_target(state: State, wish: Mapping[str, Any]) -> State:
+    """On to the stored booking that the wish is about; what was to be confirmed is void (P14)."""
+    if state["dialogue"]["target"] is not None:
+        state = _with(state, phase="IDLE", question=None, asks=[], options=[], candidates=[])
+    return _with(state, next="target", wants=dict(wish), target=None, offer=None, consent=None)
+
+
+def _problems(understanding: Understanding | None, language: str) -> str:
+    if understanding is None:
+        return ""
+    return lines(*(problem_text(each, language) for each in understanding.problems))
+
+
+def _answers_scope(state: State, understanding: Understanding) -> bool:
+    """Whether the words say how much of the series that is asked about is meant, whatever else."""
+    return state["dialogue"]["asks"] == ["scope"] and "scope" in understanding.slots
+
+
+def _rescoped(state: State, understanding: Understanding) -> State:
+    wish = wish_of(state["dialogue"]["target"])
+    wish["scope"] = understanding.slots["scope"].value
+    if "date" in understanding.slots:
+        wish = _on_day(wish, understanding.slots["date"].value)
+    return _to_target(state, wish)
+
+
+def _on_day(wish: Mapping[str, Any], day: str) -> dict[str, Any]:
+    """The same booking, on that date of its series."""
+    chosen = wish.get("chosen") or {}
+    return {**wish, "chosen": {**chosen, "occurrence": day}} if chosen else dict(wish)
 
 
 def _aside(state: State, kind: str, understanding: Understanding | None) -> State:
@@ -116,9 +176,32 @@ def _fill(state: State, proposal: Proposal, now: datetime) -> State:
     understanding = proposal.understanding
     if understanding is None:
         return _aside(state, "unclear", None)
-    if state["dialogue"]["phase"] in {"IDLE", "BOOKED"}:
+    target = state["dialogue"]["target"]
+    if target is not None and understanding.acts[0] != "new_request":
+        return _rewished(state, understanding, now)
+    if target is not None or state["dialogue"]["phase"] in {"IDLE", "BOOKED"}:
         state = _fresh(state)
     return _filled(state, understanding, now)
+
+
+def _rewished(state: State, understanding: Understanding, now: datetime) -> State:
+    """Other values for the booking that is being changed."""
+    dialogue = state["dialogue"]
+    target, language = dialogue["target"], dialogue["language"]
+    wish = wish_of(target)
+    slots = {key: found.value for key, found in understanding.slots.items()}
+    if wish["kind"] == "cancel_booking" and set(slots) == {"date"}:
+        return _to_target(state, {**_on_day(wish, slots["date"]), "scope": "this"})
+    fold = apply(target.get("slots") or {}, understanding, now=now)
+    wish |= {
+        "kind": "move_booking",
+        "slots": {**(wish.get("slots") or {}), **fold.slots} if target.get("slots") else slots,
+        "asks": [each.slot for each in fold.problems if each.slot],
+        "options": _options(fold.problems),
+    }
+    problems = _problems(understanding, language)
+    state = _with(state, preface=lines(dialogue["preface"], problems))
+    return _to_target(state, wish)
 
 
 def _filled(state: State, understanding: Understanding, now: datetime) -> State:
@@ -167,7 +250,8 @@ def _options(problems: tuple[Problem, ...]) -> list[list[Any]]:
 def _select(state: State, proposal: Proposal, now: datetime) -> State:
     for place, card in enumerate(state["dialogue"]["candidates"]):
         if _is_chosen(card, place, proposal):
-            return _take(state, card)
+            target = state["dialogue"]["target"]
+            return _take(state, card) if target is None else _take_for(state, target, card)
     if proposal.understanding is not None and "room" in proposal.understanding.slots:
         return _filled(state, proposal.understanding, now)
     return _aside(state, "unclear", None)
@@ -177,6 +261,17 @@ def _is_chosen(card: Mapping[str, Any], place: int, proposal: Proposal) -> bool:
     if proposal.card is not None:
         return place == proposal.card
     return card["room"] == proposal.room and proposal.starts_at in {None, card.get("starts_at")}
+
+
+def _take_for(state: State, target: Mapping[str, Any], card: Mapping[str, Any]) -> State:
+    """A card taken for a stored booking: it is the one that is meant, or where it moves to."""
+    wish = wish_of(target)
+    if card.get("kind") == "own_booking":
+        return _to_target(state, {**wish, "chosen": {"booking": card["booking"]}})
+    slots = {**(target.get("slots") or {}), "room": card["room"]}
+    if card.get("starts_at"):
+        slots |= {"date": card["starts_at"][:10], "start_time": card["starts_at"][11:16]}
+    return _to_target(state, {**wish, "slots": slots, "asks": [], "options": []})
 
 
 def _take(state: State, card: Mapping[str, Any]) -> State:
@@ -195,8 +290,10 @@ def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
     if dialogue["phase"] == "COLLECTING_SLOTS":
         return _in_own_name(state)
     if dialogue["phase"] == "AWAITING_SELECTION":
-        cards = dialogue["candidates"]
-        return _take(state, cards[0]) if len(cards) == 1 else _aside(state, "unclear", None)
+        cards, target = dialogue["candidates"], dialogue["target"]
+        if len(cards) != 1:
+            return _aside(state, "unclear", None)
+        return _take_for(state, target, cards[0]) if target else _take(state, cards[0])
     asked = dialogue["target"] or dialogue["offer"]
     if asked is None:
         return _with(state, next="search")

@@ -4,6 +4,7 @@ The value types of the pure core are re-exported here: other layers import them 
 """
 
 from booking.attendance import check_in_window
+from booking.planning import PlannedDate
 from booking.policies import Refusal
 from booking.ranking import Alternative, Candidate, Part, RoomRequest
 from booking.selectors.bookings import (
@@ -35,6 +36,7 @@ __all__ = [
     "Candidate",
     "FeatureEntry",
     "Part",
+    "PlannedDate",
     "Refusal",
     "RoomDay",
     "RoomEntry",
