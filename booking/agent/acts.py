@@ -12,7 +12,7 @@ from django.contrib.auth.models import AbstractBaseUser
 
 from agentruntime.models import Effect
 from booking import services
-from booking.agent.tools import person
+from booking.agent.tools import OwnUse, person
 from booking.models import Booking, Source
 
 
@@ -134,6 +134,18 @@ def _changed(who: AbstractBaseUser, target: Mapping[str, Any], *, now: datetime)
             source=Source.CHAT,
         )
     return booking
+
+
+def check_in(effect: Effect, *, owner_id: int, use: OwnUse, now: datetime) -> dict[str, Any]:
+    """Check in to a booking, or to one date of a series."""
+    booking = services.check_in(
+        use.booking,
+        by=person(owner_id),
+        now=now,
+        recurrence_date=use.recurrence_date,
+        source=Source.CHAT,
+    )
+    return _outcome(booking, day=use.recurrence_date)
 
 
 def _outcome(booking: Booking, *, day: date | None = None) -> dict[str, Any]:

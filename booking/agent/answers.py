@@ -18,7 +18,6 @@ from booking.selectors import PlannedDate, Refusal
 
 _PLAIN = {
     "already_booked": "already_booked",
-    "check_in": "check_in",
     "dropped": "dropped",
     "free": "free.need",
     "injection": "injection",

@@ -20,7 +20,7 @@ State = dict[str, Any]
 # Nodes that an earlier message of the same turn may have set off.
 _ACTS = frozenset({"book", "change"})
 _DOUBTS = frozenset({"unclear", "scope", "injection"})
-_PENDING = _ACTS | {"search", "clarify", "target"}
+_PENDING = _ACTS | {"search", "clarify", "target", "check_in"}
 
 ANYTIME: frozenset[Action] = frozenset(
     {
@@ -42,7 +42,6 @@ _ASIDES: Mapping[Action, str] = {
     "tell_mine": "mine",
     "tell_room": "room",
     "tell_free": "free",
-    "check_in": "check_in",
     "refuse_scope": "scope",
     "refuse_injection": "injection",
     "unclear": "unclear",
@@ -64,7 +63,7 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
     action = proposal.action if proposal.action in ALLOWED[said["phase"]] else "unclear"
     if action in _ASIDES:
         return _aside(current, _ASIDES[action], understanding)
-    if action in {"cancel_booking", "move_booking"}:
+    if action in {"cancel_booking", "move_booking", "check_in"}:
         problems = _problems(understanding, current["dialogue"]["language"])
         current = _with(current, preface=lines(current["dialogue"]["preface"], problems))
         return _to_target(current, _wish(action, understanding))
@@ -103,10 +102,10 @@ def _words(understanding: Understanding | None) -> dict[str, Any]:
 def _wish(action: str, understanding: Understanding | None) -> dict[str, Any]:
     """What is to become of which stored booking; `asks` and `options` are what the words left open.
 
-    A cancellation's other words say which booking it is about.
+    The other words of a cancellation or a check-in say which booking it is about.
     """
     words = _words(understanding)
-    if action == "cancel_booking":
+    if action != "move_booking":
         words["slots"] = {}
     problems = understanding.problems if understanding is not None else ()
     asks = [problem.slot for problem in problems if problem.slot]
@@ -123,6 +122,8 @@ def _to_target(state: State, wish: Mapping[str, Any]) -> State:
     """On to the stored booking that the wish is about; what was to be confirmed is void (P14)."""
     if state["dialogue"]["target"] is not None:
         state = _with(state, phase="IDLE", question=None, asks=[], options=[], candidates=[])
+    if wish["kind"] == "check_in":
+        return _with(state, next="check_in", wants=dict(wish), target=None, consent=None)
     return _with(state, next="target", wants=dict(wish), target=None, offer=None, consent=None)
 
 

@@ -22,13 +22,25 @@ def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: int | None) -> list[Own
     chosen = wish.get("chosen")
     if chosen:
         return [use for use in uses if use.booking == chosen["booking"]]
-    if any(ref.get(key) for key in _NAMED):
-        named = {*(ref.get("booking_ids") or ()), *(ref.get("series_ids") or ())}
-        return [use for use in uses if use.booking in named]
+    if is_named(wish):
+        return named(wish, uses)
     if ref.get("upcoming"):
         return list(uses[:1])
     mine = [use for use in uses if use.booking == last]
     return mine if last is not None and mine else list(uses)
+
+
+def is_named(wish: Wish) -> bool:
+    """Whether the words say which booking they are about."""
+    ref = wish.get("ref") or {}
+    return any(ref.get(key) for key in _NAMED)
+
+
+def named(wish: Wish, uses: Sequence[OwnUse]) -> list[OwnUse]:
+    """Those that the words name."""
+    ref = wish.get("ref") or {}
+    those = {*(ref.get("booking_ids") or ()), *(ref.get("series_ids") or ())}
+    return [use for use in uses if use.booking in those]
 
 
 def wanted_date(wish: Wish) -> date | None:

@@ -146,9 +146,29 @@ TEXTS: dict[str, tuple[str, str]] = {
     "every.week": ("every {days}", "每{days}"),
     "every.weeks": ("every {n} weeks on {days}", "每 {n} 周的{days}"),
     "every.other": ("{rule}", "{rule}"),
-    "check_in": (
-        "Check-in by chat is not open for any booking of yours right now.",
-        "您目前没有可以签到的预订。",
+    "which.check_in": ("Which one are you at?", "您到了哪一个？"),
+    "checked_in": ("You are checked in: {room}, {when}.", "已签到：{room}，{when}。"),
+    "check_in.again": (
+        "You are checked in already: {room}, {when}.",
+        "您已经签到了：{room}，{when}。",
+    ),
+    "check_in.late": (
+        "Nobody checked in to {room}, {when}, by {until}, so it was released. "
+        "Shall I look for a room? Tell me for how long and for how many people.",
+        "{room}（{when}）到 {until} 没有人签到，已经释放。需要再找一间的话，告诉我时长和人数。",
+    ),
+    "check_in.early": (
+        "There is nothing to check in to yet. Your next booking is {room}, {when}; "
+        "check-in opens at {since}.",
+        "现在还没有可以签到的预订。您的下一个预订是 {room}，{when}，{since} 开始可以签到。",
+    ),
+    "check_in.pending": (
+        "Your next booking, {room}, {when}, still waits for approval; you can check in once it has it.",
+        "您的下一个预订 {room}（{when}）还在等待审批，批准后才能签到。",
+    ),
+    "check_in.none": (
+        "You have no booking to check in to.",
+        "您没有可以签到的预订。",
     ),
     "free.need": (
         "Tell me the day, the time, how long and how many people, and I will look.",

@@ -26,8 +26,11 @@ from booking.agent.understand import (
     Person,
     RoomEntry,
 )
-from booking.models import Building
+from booking.models import Building, Status
 from booking.selectors import RoomNow, RoomRequest, SearchResult
+
+SOON = timedelta(days=30)
+"""How far ahead the next booking is looked for when there is nothing to check in to."""
 
 Rooms = Mapping[str, selectors.RoomEntry]
 
@@ -70,6 +73,18 @@ class OwnUse:
     @property
     def is_series(self) -> bool:
         return self.recurrence_date is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attendance:
+    """Where a person could be: what they can check in to now, are checked in to (`here`), came too
+    late for today (with when it was released), and have next (with when its check-in opens).
+    """
+
+    due: tuple[OwnUse, ...]
+    here: tuple[OwnUse, ...]
+    late: tuple[tuple[OwnUse, datetime], ...]
+    ahead: tuple[tuple[OwnUse, datetime], ...]
 
 
 _cache: dict[int, tuple[float, Knowledge]] = {}
@@ -222,6 +237,30 @@ def _own_use(occurrence: Any) -> OwnUse:
         status=str(occurrence.status),
         recurrence_date=occurrence.recurrence_date,
         rule=booking.recurrence,
+    )
+
+
+def attendance(owner_id: int, *, now: datetime) -> Attendance:
+    """What the person's words "I am here" can mean now (two queries)."""
+    user = person(owner_id)
+    due = selectors.due_check_ins(user, now=now)
+    around = selectors.occurrences_of(
+        user, starts_at=now, ends_at=now + SOON, only_active=False, now=now
+    )
+    here, late, ahead = [], [], []
+    for each in around:
+        window, status = selectors.check_in_window(each), each.status_at(now)
+        if status == Status.CHECKED_IN:
+            here.append(_own_use(each))
+        elif status == Status.RELEASED and each.starts_at <= now:
+            late.append((_own_use(each), window.ends_at))
+        elif each.blocks(now) and each not in due:
+            ahead.append((_own_use(each), window.starts_at))
+    return Attendance(
+        due=tuple(_own_use(each) for each in due),
+        here=tuple(here),
+        late=tuple(late),
+        ahead=tuple(ahead),
     )
 
 

@@ -187,6 +187,7 @@ _TOLD = {
     "mine": "listed",
     "room": "answered",
     "check_in": "answered",
+    "checked_in": "checked_in",
     "scope": "refused_scope",
     "injection": "refused_injection",
     "not_yours": "refused_permission",
