@@ -314,11 +314,5 @@ async def change(state: BookingState, runtime: Context) -> Update:
         return {**reset(language), "dialogue": {**fresh_dialogue(language), "next": END}}
     words = questions.lines(said["preface"], answers.changed_text(target, result, language))
     context.say(words, kind="complete", data=result)
-    dialogue = {**fresh_dialogue(language), "next": END, "told": target["kind"]}
-    if target["kind"] == "cancel_booking":
-        return {**reset(language), "dialogue": dialogue, "result": result}
-    return {
-        "slots": {**target["slots"], "date": result["start"][:10]},
-        "dialogue": {**dialogue, "phase": "BOOKED"},
-        "result": result,
-    }
+    dialogue = {**fresh_dialogue(language), "next": END}
+    return {**reset(language), "dialogue": dialogue, "result": result}

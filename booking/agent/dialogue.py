@@ -10,7 +10,7 @@ from typing import Any
 
 from booking.agent.planner import Action, Proposal
 from booking.agent.questions import assumptions, digest, lines, problem_text
-from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset
+from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset, standing
 from booking.agent.texts import text
 from booking.agent.understand import apply
 from booking.agent.understand.types import Problem, Understanding
@@ -60,7 +60,7 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
         current = _with(current, language=understanding.language)
     if understanding is not None and _answers_scope(current, understanding):
         return _rescoped(current, understanding)
-    action = proposal.action if proposal.action in ALLOWED[said["phase"]] else "unclear"
+    action = proposal.action if proposal.action in ALLOWED[standing(current)] else "unclear"
     if action in _ASIDES:
         return _aside(current, _ASIDES[action], understanding)
     if action in {"cancel_booking", "move_booking", "check_in"}:
@@ -80,7 +80,11 @@ def _words(understanding: Understanding | None) -> dict[str, Any]:
         return {}
     ref = understanding.booking_ref
     return {
-        "slots": {key: found.value for key, found in understanding.slots.items()},
+        "slots": {
+            key: found.value
+            for key, found in understanding.slots.items()
+            if found.rule != "date.today"  # nobody said that day
+        },
         "ref": None
         if ref is None
         else {
@@ -286,7 +290,9 @@ def _take(state: State, card: Mapping[str, Any]) -> State:
 
 def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
-    if dialogue["phase"] == "BOOKED":
+    if dialogue["next"] == "target":
+        return state  # said before anything was asked about the change
+    if standing(state) == "BOOKED":
         return _aside(state, "already_booked", None)
     if dialogue["phase"] == "COLLECTING_SLOTS":
         return _in_own_name(state)

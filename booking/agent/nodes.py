@@ -16,7 +16,7 @@ from langgraph.types import interrupt
 from agentruntime.execution.context import RunContext
 from booking.agent import acts, answers, dialogue, offers, questions, tools
 from booking.agent.planner import Heard, choice, propose_answer
-from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset
+from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset, standing
 from booking.agent.texts import text
 from booking.agent.understand import CandidateInfo, DraftView
 from booking.exceptions import PolicyViolation, RoomUnavailable
@@ -36,7 +36,7 @@ def draft_view(state: Mapping[str, Any], *, is_answer: bool) -> DraftView:
     said = state["dialogue"]
     target = said["target"]
     return DraftView(
-        phase=said["phase"],
+        phase=standing(state),
         # What is said while a change is asked about is said about the changed booking.
         slots=state["slots"] if target is None else target.get("slots") or {},
         candidates=tuple(

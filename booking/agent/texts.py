@@ -74,7 +74,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Requested: {room}, {when}. It is held for you but not final until it is approved.",
         "已提交申请：{room}，{when}。会议室已为您保留，批准后才生效。",
     ),
-    "already_booked": ("That is already booked.", "这个已经订好了。"),
+    "already_booked": ("That is already done.", "这个已经办好了。"),
     "cancelled": ("Cancelled: {room}, {when}.", "已取消：{room}，{when}。"),
     "cancelled.dates": ("Cancelled: {count} dates in {room}.", "已取消 {room} 的 {count} 次预订。"),
     "moved.dates": ("Changed: {count} dates in {room}.", "已修改 {count} 次预订，会议室 {room}。"),

@@ -28,7 +28,16 @@ from booking.selectors.house import (
 )
 from booking.selectors.requests import due_check_ins, requests_for
 from booking.selectors.searching import SearchResult, free_starts, search
-from booking.selectors.series import SeriesPlan, local_instant, preview_change, preview_series
+from booking.selectors.series import (
+    SeriesOffer,
+    SeriesPlan,
+    SeriesSearch,
+    last_bookable_day,
+    local_instant,
+    preview_change,
+    preview_series,
+    search_series,
+)
 from booking.visibility import Seen, seen
 
 __all__ = [
@@ -45,7 +54,9 @@ __all__ = [
     "RoomUse",
     "SearchResult",
     "Seen",
+    "SeriesOffer",
     "SeriesPlan",
+    "SeriesSearch",
     "booking_of",
     "bookings_of",
     "check_in_window",
@@ -56,6 +67,7 @@ __all__ = [
     "free_starts",
     "history_of",
     "home_zone",
+    "last_bookable_day",
     "local_day",
     "local_instant",
     "occurrences_of",
@@ -66,6 +78,7 @@ __all__ = [
     "room_lexicon",
     "room_now",
     "search",
+    "search_series",
     "seen",
     "usual_hours",
     "visible_booking",

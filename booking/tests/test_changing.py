@@ -63,7 +63,7 @@ def rows(played):
 async def test_one_date_of_a_series_moves_and_the_others_stay(talk):
     played, ids = await talk("把下周三的晨会改到10点", "确认")
 
-    assert played.phase == "BOOKED"
+    assert played.phase == "IDLE"
     assert await stands(ids[7]) == [
         (day, "A302", TEN if day == WEDNESDAYS[1] else NINE) for day in WEDNESDAYS
     ]
@@ -195,3 +195,9 @@ async def test_a_time_that_cannot_be_is_asked_about_and_not_guessed(talk):
     assert (played.phase, played.outcome) == ("CONFIRMING", "asked")
     assert played.dialogue["question"]["data"]["missing"] == ["start_time"]
     assert "25" in played.words[-1]
+
+
+async def test_what_is_said_after_a_change_is_about_the_changed_booking(talk):
+    _, ids = await talk("move the Pitch to Thursday", "yes", "actually 3pm", "yes")
+
+    assert await stands(ids[1]) == [(date(2027, 3, 4), "B201", time(15))]

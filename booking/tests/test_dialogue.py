@@ -12,7 +12,7 @@ from booking.agent.dialogue import ALLOWED, advance
 from booking.agent.nodes import draft_view
 from booking.agent.planner import Proposal, propose, propose_answer
 from booking.agent.questions import confirm, digest
-from booking.agent.state import OPEN_PHASES, REQUIRED, reset
+from booking.agent.state import OPEN_PHASES, REQUIRED, reset, standing
 from booking.agent.understand import (
     BuildingEntry,
     FeatureEntry,
@@ -217,7 +217,7 @@ def test_a_question_of_the_persons_keeps_the_draft(state):
 
 @given(states(), st.sampled_from(["select", "confirm", "decline"]))
 def test_an_action_the_phase_does_not_allow_is_unclear(state, action):
-    phase = state["dialogue"]["phase"]
+    phase = standing(state)
     after = advance(state, Proposal(action=action, room="A301"), NOW)
 
     if action not in ALLOWED[phase]:
