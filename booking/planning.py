@@ -1,16 +1,20 @@
-"""Whether each date of a series could be had. Reads only; the same for a preview and a booking."""
+"""Whether each date of a series could be had, and which of one are still to come.
+
+Reads only; the same for a preview and a booking or a change.
+"""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from booking import closures, policies
-from booking.exceptions import explain
+from booking import closures, policies, recurrence
+from booking.exceptions import AlreadyOver, BookingNotFound, InvalidBooking, explain
 from booking.intervals import Interval, is_free
-from booking.models import Blackout, Occurrence, Room
+from booking.models import Blackout, Booking, Occurrence, Room, Series
 from booking.policies import Refusal, Rules
-from booking.recurrence import Slot
+from booking.recurrence import MAX_DATES, BadRule, Slot
 
 SKIPPABLE = frozenset({"holiday", "opening_hours", "blackout"})
 """The rules that are about one date, so that a series may do without it."""
@@ -99,3 +103,90 @@ def _busy(
         .values_list("blocked", flat=True)
     )
     return [Interval(each.lower, each.upper) for each in found]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The coming part of a series: its first date and its occurrences.
+
+    `following`: those that stand where the rule puts them, and change with it; `settled`: those
+    of coming dates that were moved or ended by themselves, and stay.
+    """
+
+    first: date
+    following: list[Occurrence]
+    settled: list[Occurrence]
+
+    @property
+    def closed_dates(self) -> set[date]:
+        return {each.recurrence_date for each in self.settled if each.recurrence_date}
+
+
+def coming_part(
+    booking: Booking,
+    series: Series,
+    occurrences: Iterable[Occurrence],
+    since: date | None,
+    *,
+    now: datetime,
+) -> Part:
+    """What of a series is still to come, from `since` on. Raises BookingNotFound, AlreadyOver."""
+    everything = list(occurrences)
+    if since is not None and all(each.recurrence_date != since for each in everything):
+        raise BookingNotFound(booking=booking.pk)
+    coming = [
+        each
+        for each in everything
+        if each.starts_at > now
+        and each.recurrence_date
+        and each.recurrence_date >= (since or date.min)
+    ]
+    following = [each for each in coming if each.blocks(now) and _stands_by_rule(each, series)]
+    if not following:
+        raise AlreadyOver(booking=booking.pk)
+    first = min(each.recurrence_date for each in coming if each.recurrence_date)
+    settled = [
+        each
+        for each in everything
+        if each not in following and each.recurrence_date and each.recurrence_date >= first
+    ]
+    return Part(first=first, following=following, settled=settled)
+
+
+def _stands_by_rule(occurrence: Occurrence, series: Series) -> bool:
+    day = occurrence.recurrence_date
+    if day is None or occurrence.room_id != series.room_id:
+        return False
+    slot = recurrence.slot(ZoneInfo(series.zone), day, series.start, series.minutes)
+    return slot.during == Interval(occurrence.starts_at, occurrence.ends_at)
+
+
+def changed_days(
+    booking: Booking, series: Series, part: Part, rule: str | None, *, zone: ZoneInfo
+) -> tuple[str, list[date]]:
+    """The rule of the coming part (None keeps it) as it is stored, and its dates without the skipped.
+
+    Raises InvalidBooking (recurrence), also if each of them was ended or moved by itself.
+    """
+    if rule is None:
+        kept = recurrence.going_on_from(booking.recurrence, series.first, part.first)
+        given = recurrence.dates(kept, part.first)
+    else:
+        kept, given = read_rule(rule, part.first, zone=zone)
+    skipped = set(booking.exceptions.values_list("date", flat=True))
+    days = [day for day in given if day not in skipped]
+    if part.closed_dates.issuperset(days):
+        raise InvalidBooking(field="recurrence")
+    return kept, days
+
+
+def read_rule(rule: str, first: date, *, zone: ZoneInfo) -> tuple[str, tuple[date, ...]]:
+    """The rule as it is kept, and its dates from `first` on. Raises InvalidBooking (recurrence)."""
+    try:
+        kept = recurrence.normalised(rule, zone=zone)
+        days = recurrence.dates(kept, first)
+    except (BadRule, OverflowError) as error:
+        raise InvalidBooking(field="recurrence") from error
+    if not 1 <= len(days) <= MAX_DATES:
+        raise InvalidBooking(field="recurrence")
+    return kept, days

@@ -43,6 +43,7 @@ def _cards() -> dict[str, str]:
         "status_booked": _("Booked"),
         "status_pending": _("Waiting for approval"),
         "status_cancelled": _("Cancelled"),
+        "status_checked_in": _("Checked in"),
     }
 
 

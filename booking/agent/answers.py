@@ -11,16 +11,13 @@ from django.utils.translation import override
 
 from agentruntime.execution.context import RunContext
 from booking.agent import targets, tools
-from booking.agent.questions import lines
 from booking.agent.state import OPEN_PHASES
 from booking.agent.texts import day_text, span_text, text
-from booking.exceptions import RoomNotFound, explain
-from booking.selectors import Refusal
+from booking.exceptions import BookingError, RoomNotFound, explain
+from booking.selectors import PlannedDate, Refusal
 
 _PLAIN = {
     "already_booked": "already_booked",
-    "check_in": "check_in",
-    "cannot_move": "taken",
     "dropped": "dropped",
     "free": "free.need",
     "injection": "injection",
@@ -28,8 +25,8 @@ _PLAIN = {
     "no_booking": "no.booking",
     "not_yours": "not_yours",
     "nothing_open": "nothing_open",
+    "same": "same",
     "scope": "scope",
-    "series": "series",
 }
 
 
@@ -45,9 +42,27 @@ def booked_text(result: Mapping[str, Any], language: str) -> str:
     return text(key, language, room=result["room_id"], when=_when(result, language))
 
 
-def changed_text(kind: str, result: Mapping[str, Any], language: str) -> str:
-    """What was cancelled or moved."""
-    key = "cancelled" if kind == "cancel_booking" else "moved"
+def error_text(error: BookingError, language: str) -> str:
+    """What a service could not do."""
+    return error.message("zh-hans" if language == "zh" else "en")
+
+
+def clash_text(planned: PlannedDate, language: str) -> str:
+    """A date of a series that cannot be had, and why."""
+    day = day_text(planned.date, language)
+    if planned.refusal is None:
+        return text("left_out.taken", language, day=day)
+    return text("left_out.why", language, day=day, why=refusal_text(planned.refusal, language))
+
+
+def changed_text(target: Mapping[str, Any], result: Mapping[str, Any], language: str) -> str:
+    """What was cancelled or changed; of a series, how many dates."""
+    key = "cancelled" if target["kind"] == "cancel_booking" else "moved"
+    if target.get("scope") in {"following", "all"}:
+        count = result["dates"]
+        return text(f"{key}.dates", language, count=count, room=result["room_id"])
+    if result["status"] == "pending":
+        key = "pending"
     return text(key, language, room=result["room_id"], when=_when(result, language))
 
 
@@ -70,13 +85,11 @@ async def answer(state: Mapping[str, Any], wants: Mapping[str, Any], context: Ru
         return await _mine(wants, language, context)
     if kind == "room":
         return await _room(wants, language, context)
-    if kind == "which_booking":
-        return text("which.booking", language, lines=wants["lines"])
+    if kind == "words":
+        return str(wants["words"])
     if kind == "unclear":
         return text("unclear.open" if said["phase"] in OPEN_PHASES else "unclear", language)
-    if kind == "cannot_move" and wants["why"]:
-        return lines(wants["why"])
-    return text(_PLAIN[kind], language, room=wants.get("room", ""))
+    return text(_PLAIN[kind], language)
 
 
 async def _mine(wants: Mapping[str, Any], language: str, context: RunContext) -> str:
@@ -84,8 +97,9 @@ async def _mine(wants: Mapping[str, Any], language: str, context: RunContext) ->
     wished = (wants.get("slots") or {}).get("date")
     today = context.now.astimezone(known.zone).date()
     day = date.fromisoformat(wished) if wished else None
+    days = (day, day) if day else None
     uses = await context.read(
-        tools.own_uses, context.owner_id, now=context.now, day=day, zone=known.zone
+        tools.own_uses, context.owner_id, now=context.now, days=days, zone=known.zone
     )
     span = text("span.soon", language)
     if day is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from booking.agent.planner import Action, Proposal
 from booking.agent.questions import assumptions, digest, lines, problem_text
-from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset
+from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset, standing
 from booking.agent.texts import text
 from booking.agent.understand import apply
 from booking.agent.understand.types import Problem, Understanding
@@ -19,7 +19,7 @@ State = dict[str, Any]
 
 # Nodes that an earlier message of the same turn may have set off.
 _ACTS = frozenset({"book", "change"})
-_PENDING = _ACTS | {"search", "clarify", "target"}
+_PENDING = _ACTS | {"search", "clarify", "target", "check_in"}
 
 ANYTIME: frozenset[Action] = frozenset(
     {
@@ -41,7 +41,6 @@ _ASIDES: Mapping[Action, str] = {
     "tell_mine": "mine",
     "tell_room": "room",
     "tell_free": "free",
-    "check_in": "check_in",
     "refuse_scope": "scope",
     "refuse_injection": "injection",
     "unclear": "unclear",
@@ -58,12 +57,15 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
         current = _with(current, preface="", asides=[], consent=None)
     if understanding is not None:
         current = _with(current, language=understanding.language)
-    action = proposal.action if proposal.action in ALLOWED[said["phase"]] else "unclear"
+    if understanding is not None and _answers_scope(current, understanding):
+        return _rescoped(current, understanding)
+    action = proposal.action if proposal.action in ALLOWED[standing(current)] else "unclear"
     if action in _ASIDES:
         return _aside(current, _ASIDES[action], understanding)
-    if action in {"cancel_booking", "move_booking"}:
-        wants = {"kind": action, **_words(understanding)}
-        return _with(current, next="target", wants=wants, offer=None, target=None, consent=None)
+    if action in {"cancel_booking", "move_booking", "check_in"}:
+        problems = _problems(understanding, current["dialogue"]["language"])
+        current = _with(current, preface=lines(current["dialogue"]["preface"], problems))
+        return _to_target(current, _wish(action, understanding))
     return _STEPS[action](current, proposal, now)
 
 
@@ -77,17 +79,80 @@ def _words(understanding: Understanding | None) -> dict[str, Any]:
         return {}
     ref = understanding.booking_ref
     return {
-        "slots": {key: found.value for key, found in understanding.slots.items()},
+        "slots": {
+            key: found.value
+            for key, found in understanding.slots.items()
+            if found.rule != "date.today"  # nobody said that day
+        },
         "ref": None
         if ref is None
         else {
             "booking_ids": list(ref.booking_ids),
             "series_ids": list(ref.series_ids),
+            "title": ref.title,
+            "room": ref.room,
+            "date": ref.date,
+            "start_time": ref.start_time,
             "owner": ref.owner,
+            "scope": ref.scope,
             "everyone": ref.everyone,
             "last": ref.last,
+            "upcoming": ref.upcoming,
         },
     }
+
+
+def _wish(action: str, understanding: Understanding | None) -> dict[str, Any]:
+    """What is to become of which stored booking; `asks` and `options` are what the words left open.
+
+    The other words of a cancellation or a check-in say which booking it is about.
+    """
+    words = _words(understanding)
+    if action != "move_booking":
+        words["slots"] = {}
+    problems = understanding.problems if understanding is not None else ()
+    asks = [problem.slot for problem in problems if problem.slot]
+    return {"kind": action, **words, "asks": asks, "options": _options(problems)}
+
+
+def wish_of(target: Mapping[str, Any]) -> dict[str, Any]:
+    """What is wished of the booking that is asked about; states of old know only which it is."""
+    of_old = {"kind": target["kind"], "slots": {}, "chosen": {"booking": target.get("booking")}}
+    return dict(target.get("wish") or of_old)
+
+
+def _to_target(state: State, wish: Mapping[str, Any]) -> State:
+    """On to the stored booking that the wish is about; what was to be confirmed is void (P14)."""
+    if state["dialogue"]["target"] is not None:
+        state = _with(state, phase="IDLE", question=None, asks=[], options=[], candidates=[])
+    if wish["kind"] == "check_in":
+        return _with(state, next="check_in", wants=dict(wish), target=None, consent=None)
+    return _with(state, next="target", wants=dict(wish), target=None, offer=None, consent=None)
+
+
+def _problems(understanding: Understanding | None, language: str) -> str:
+    if understanding is None:
+        return ""
+    return lines(*(problem_text(each, language) for each in understanding.problems))
+
+
+def _answers_scope(state: State, understanding: Understanding) -> bool:
+    """Whether the words say how much of the series that is asked about is meant, whatever else."""
+    return state["dialogue"]["asks"] == ["scope"] and "scope" in understanding.slots
+
+
+def _rescoped(state: State, understanding: Understanding) -> State:
+    wish = wish_of(state["dialogue"]["target"])
+    wish["scope"] = understanding.slots["scope"].value
+    if "date" in understanding.slots:
+        wish = _on_day(wish, understanding.slots["date"].value)
+    return _to_target(state, wish)
+
+
+def _on_day(wish: Mapping[str, Any], day: str) -> dict[str, Any]:
+    """The same booking, on that date of its series."""
+    chosen = wish.get("chosen") or {}
+    return {**wish, "chosen": {**chosen, "occurrence": day}} if chosen else dict(wish)
 
 
 def _aside(state: State, kind: str, understanding: Understanding | None) -> State:
@@ -128,9 +193,32 @@ def _fill(state: State, proposal: Proposal, now: datetime) -> State:
     understanding = proposal.understanding
     if understanding is None:
         return _aside(state, "unclear", None)
-    if state["dialogue"]["phase"] in {"IDLE", "BOOKED"}:
+    target = state["dialogue"]["target"]
+    if target is not None and understanding.acts[0] != "new_request":
+        return _rewished(state, understanding, now)
+    if target is not None or state["dialogue"]["phase"] in {"IDLE", "BOOKED"}:
         state = _fresh(state)
     return _filled(state, understanding, now)
+
+
+def _rewished(state: State, understanding: Understanding, now: datetime) -> State:
+    """Other values for the booking that is being changed."""
+    dialogue = state["dialogue"]
+    target, language = dialogue["target"], dialogue["language"]
+    wish = wish_of(target)
+    slots = {key: found.value for key, found in understanding.slots.items()}
+    if wish["kind"] == "cancel_booking" and set(slots) == {"date"}:
+        return _to_target(state, {**_on_day(wish, slots["date"]), "scope": "this"})
+    fold = apply(target.get("slots") or {}, understanding, now=now)
+    wish |= {
+        "kind": "move_booking",
+        "slots": {**(wish.get("slots") or {}), **fold.slots} if target.get("slots") else slots,
+        "asks": [each.slot for each in fold.problems if each.slot],
+        "options": _options(fold.problems),
+    }
+    problems = _problems(understanding, language)
+    state = _with(state, preface=lines(dialogue["preface"], problems))
+    return _to_target(state, wish)
 
 
 def _filled(state: State, understanding: Understanding, now: datetime) -> State:
@@ -179,7 +267,8 @@ def _options(problems: tuple[Problem, ...]) -> list[list[Any]]:
 def _select(state: State, proposal: Proposal, now: datetime) -> State:
     for place, card in enumerate(state["dialogue"]["candidates"]):
         if _is_chosen(card, place, proposal):
-            return _take(state, card)
+            target = state["dialogue"]["target"]
+            return _take(state, card) if target is None else _take_for(state, target, card)
     if proposal.understanding is not None and "room" in proposal.understanding.slots:
         return _filled(state, proposal.understanding, now)
     return _aside(state, "unclear", None)
@@ -189,6 +278,17 @@ def _is_chosen(card: Mapping[str, Any], place: int, proposal: Proposal) -> bool:
     if proposal.card is not None:
         return place == proposal.card
     return card["room"] == proposal.room and proposal.starts_at in {None, card.get("starts_at")}
+
+
+def _take_for(state: State, target: Mapping[str, Any], card: Mapping[str, Any]) -> State:
+    """A card taken for a stored booking: it is the one that is meant, or where it moves to."""
+    wish = wish_of(target)
+    if card.get("kind") == "own_booking":
+        return _to_target(state, {**wish, "chosen": {"booking": card["booking"]}})
+    slots = {**(target.get("slots") or {}), "room": card["room"]}
+    if card.get("starts_at"):
+        slots |= {"date": card["starts_at"][:10], "start_time": card["starts_at"][11:16]}
+    return _to_target(state, {**wish, "slots": slots, "asks": [], "options": []})
 
 
 def _take(state: State, card: Mapping[str, Any]) -> State:
@@ -204,13 +304,12 @@ def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
     if dialogue["next"] in _PENDING:
         return state  # what was just asked for has not been shown yet; what was agreed to goes on
-    if dialogue["phase"] == "BOOKED":
+    if standing(state) == "BOOKED":
         return _aside(state, "already_booked", None)
     if dialogue["phase"] == "COLLECTING_SLOTS":
         return _in_own_name(state)
     if dialogue["phase"] == "AWAITING_SELECTION":
-        cards = dialogue["candidates"]
-        return _take(state, cards[0]) if len(cards) == 1 else _aside(state, "unclear", None)
+        return _take_only(state)
     asked = dialogue["target"] or dialogue["offer"]
     if asked is None:
         return _with(state, next="search")
@@ -220,6 +319,14 @@ def _confirm(state: State, proposal: Proposal, now: datetime) -> State:
         return _with(state, next="answer")
     next_node = "change" if dialogue["target"] else "book"
     return _with(state, next=next_node, consent=proposal.consent)
+
+
+def _take_only(state: State) -> State:
+    """A yes to the only card there is; among several it says nothing."""
+    cards, target = state["dialogue"]["candidates"], state["dialogue"]["target"]
+    if len(cards) != 1:
+        return _aside(state, "unclear", None)
+    return _take_for(state, target, cards[0]) if target else _take(state, cards[0])
 
 
 def _in_own_name(state: State) -> State:

@@ -115,10 +115,11 @@ _LATER = frozenset({"read_back", "asides", "consent"})
 
 def simulate(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """What booking, moving or cancelling would answer; `booking_id` of a new one is None."""
+    status = {"cancel_booking": "cancelled", "check_in": "checked_in"}.get(name, "booked")
     return {
         "booking_id": arguments.get("booking"),
         "room_id": arguments.get("room", ""),
-        "status": "cancelled" if name == "cancel_booking" else "booked",
+        "status": status,
         "start": arguments.get("starts_at", ""),
         "end": arguments.get("ends_at", ""),
         "simulated": True,

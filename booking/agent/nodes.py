@@ -14,13 +14,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agentruntime.execution.context import RunContext
-from booking.agent import answers, dialogue, offers, questions, targets, tools
+from booking.agent import acts, answers, dialogue, offers, questions, tools
 from booking.agent.planner import Heard, choice, propose_answer
-from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset
+from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset, standing
 from booking.agent.texts import text
 from booking.agent.understand import CandidateInfo, DraftView
-from booking.exceptions import BookingError, PolicyViolation, RoomUnavailable
-from booking.selectors import RoomRequest
+from booking.exceptions import PolicyViolation, RoomUnavailable
 
 Context = Runtime[RunContext]
 Update = dict[str, Any]
@@ -35,9 +34,11 @@ def draft_view(state: Mapping[str, Any], *, is_answer: bool) -> DraftView:
     is_answer: the words answer the open question; the further words of a turn answer nothing.
     """
     said = state["dialogue"]
+    target = said["target"]
     return DraftView(
-        phase=said["phase"],
-        slots=state["slots"],
+        phase=standing(state),
+        # What is said while a change is asked about is said about the changed booking.
+        slots=state["slots"] if target is None else target.get("slots") or {},
         candidates=tuple(
             CandidateInfo(
                 room=card["room"],
@@ -175,10 +176,10 @@ async def book(state: BookingState, runtime: Context) -> Update:
             "book_room",
             key=offer["intent"],
             arguments={**arguments, "digest": said["consent"]},
-            call=partial(tools.book, owner_id=context.owner_id, offer=offer, now=context.now),
+            call=partial(acts.book, owner_id=context.owner_id, offer=offer, now=context.now),
         )
     except (RoomUnavailable, PolicyViolation) as error:
-        preface = _why(error, language)
+        preface = answers.error_text(error, language)
         return {
             "dialogue": {
                 **said, "next": "search", "selected": None, "offer": None, "preface": preface
@@ -191,81 +192,6 @@ async def book(state: BookingState, runtime: Context) -> Update:
         "consent": None,
     }  # fmt: skip
     return {"dialogue": done, "result": result}
-
-
-def _why(error: BookingError, language: str) -> str:
-    return error.message("zh-hans" if language == "zh" else "en")
-
-
-async def find_target(state: BookingState, runtime: Context) -> Update:
-    """Find which of the person's own bookings is meant, and ask for a yes to the change."""
-    context, said = runtime.context, state["dialogue"]
-    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
-    uses = await context.read(tools.own_uses, context.owner_id, now=context.now)
-    chosen = targets.choose(said["wants"], uses, last=state["result"].get("booking_id"))
-    if isinstance(chosen, str):
-        return _told(said, chosen, lines=targets.listed(uses, said["language"]))
-    change = targets.change_of(said["wants"], chosen, known.zone)
-    why = ""
-    if change["kind"] == "move_booking":
-        request = targets.request_of(change)
-        found = await context.read(tools.search, context.owner_id, request, now=context.now)
-        if not found.candidates:
-            why = text("taken", said["language"], room=change["room"])
-            if found.refusal:
-                why = answers.refusal_text(found.refusal, said["language"])
-            other = await _other_room(context, said, request)
-            if other is None:
-                return _told(said, "cannot_move", why=why, room=change["room"])
-            change["room"] = other
-    return {
-        "dialogue": {
-            **reset(said["language"])["dialogue"],
-            "phase": "CONFIRMING",
-            "next": "ask",
-            "preface": said["preface"],
-            "target": change,
-            "question": targets.question(change, chosen, said["language"], why=why),
-        }
-    }
-
-
-def _told(said: Mapping[str, Any], kind: str, **facts: Any) -> Update:
-    """Go on with an answer instead of a change."""
-    return {"dialogue": {**said, "next": "answer", "asides": [{"kind": kind, **facts}]}}
-
-
-async def _other_room(
-    context: RunContext, said: Mapping[str, Any], request: RoomRequest
-) -> str | None:
-    """The best other room for a changed booking, unless the person named the room."""
-    if (said["wants"].get("slots") or {}).get("room"):
-        return None
-    anywhere = targets.elsewhere(request)
-    found = await context.read(tools.search, context.owner_id, anywhere, now=context.now)
-    return found.candidates[0].room if found.candidates else None
-
-
-async def change(state: BookingState, runtime: Context) -> Update:
-    """Cancel or move exactly what was confirmed."""
-    context, said = runtime.context, state["dialogue"]
-    language, target = said["language"], said["target"]
-    if said["consent"] != questions.digest(target):
-        return {"dialogue": {**said, "next": "ask"}}
-    arguments = {key: value for key, value in target.items() if key != "intent"}
-    try:
-        result = await context.effect(
-            target["kind"],
-            key=target["intent"],
-            arguments={**arguments, "digest": said["consent"]},
-            call=partial(tools.change, owner_id=context.owner_id, target=target, now=context.now),
-        )
-        words = answers.changed_text(target["kind"], result, language)
-    except BookingError as error:
-        result, words = {}, _why(error, language)
-    context.say(questions.lines(said["preface"], words), kind="complete", data=result)
-    fresh = reset(language)
-    return {**fresh, "dialogue": {**fresh["dialogue"], "next": END}, "result": result}
 
 
 async def answer(state: BookingState, runtime: Context) -> Update:

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -120,11 +120,7 @@ def _refused(
     asks = [ASKS[refusal.rule]] if refusal is not None and refusal.rule in ASKS else []
     ask = questions.clarify(asks=asks, slots={}, language=language)
     message = refusal_text or text("choose.none", language)
-    nearest = ""
-    if refusal is not None and refusal.nearest is not None:
-        zone = request.starts_at.tzinfo
-        first, last = (each.astimezone(zone) for each in refusal.nearest)
-        nearest = text("nearest", language, when=span_text(first, last, language))
+    nearest = nearest_text(refusal, request.starts_at.tzinfo, language)
     question = {
         **ask,
         "message": questions.lines(message, nearest, ask["message"]),
@@ -134,6 +130,14 @@ def _refused(
         state, phase="COLLECTING_SLOTS", next="ask", asks=asks, selected=None, candidates=[],
         question=question,
     )  # fmt: skip
+
+
+def nearest_text(refusal: Refusal | None, zone: tzinfo | None, language: str) -> str:
+    """The nearest slot that the rule which says no allows; "" for none."""
+    if refusal is None or refusal.nearest is None:
+        return ""
+    first, last = (each.astimezone(zone) for each in refusal.nearest)
+    return text("nearest", language, when=span_text(first, last, language))
 
 
 def confirm(
@@ -219,7 +223,7 @@ def alternative_card(
         "floor": room.floor if room else None,
         "seats": None,
         "features": [],
-        "reason": joined([when, detail], language) if detail else when,
+        "reason": text("comma", language).join(each for each in (when, detail) if each),
         "needs_approval": other.kind == "approval",
         "kind": other.kind,
         "starts_at": starts_at.isoformat(),

@@ -23,6 +23,7 @@ STEPS = (
     Step(node="book", labels={"en": "Booking", "zh": "正在预订"}),
     Step(node="target", labels={"en": "Looking at your bookings", "zh": "正在查看您的预订"}),
     Step(node="change", labels={"en": "Changing the booking", "zh": "正在修改预订"}),
+    Step(node="check_in", labels={"en": "Checking in", "zh": "正在签到"}),
     Step(node="answer", labels={"en": "Answering", "zh": "正在回复"}),
 )
 
@@ -173,7 +174,7 @@ SPEC = AgentSpec(
     validate=edits.validate,
     # What its nodes do is in our own database: the ledger knows when it is too late to stop them.
     point_of_no_return=frozenset(),
-    effect_nodes=frozenset({"book", "change"}),
+    effect_nodes=frozenset({"book", "change", "check_in"}),
     greeting={"en": text("greeting", "en"), "zh": text("greeting", "zh")},
     version=1,
 )

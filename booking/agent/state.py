@@ -4,6 +4,7 @@
 conversation stands. `result` is what was done last.
 """
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
 
 Phase = Literal["IDLE", "COLLECTING_SLOTS", "AWAITING_SELECTION", "CONFIRMING", "BOOKED"]
@@ -59,6 +60,15 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
         "asides": [],
         "consent": None,
     }
+
+
+def standing(state: Mapping[str, Any]) -> str:
+    """The phase as words are read in it: after a change of a booking it is BOOKED again, for what
+    follows may be about that booking.
+    """
+    phase, result = str(state["dialogue"]["phase"]), state.get("result") or {}
+    holds = result.get("booking_id") and result.get("status") != "cancelled"
+    return "BOOKED" if phase == "IDLE" and holds else phase
 
 
 def reset(language: str) -> dict[str, Any]:

@@ -39,6 +39,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "label.booking": ("Booking", "预订"),
     "label.before": ("Now", "现在"),
     "label.after": ("New", "改为"),
+    "label.dates": ("Dates", "日期"),
+    "label.left_out": ("Left out", "除外"),
     "value.approval": ("Needed before it is final", "需要审批，批准后生效"),
     "value.people": ("{n} people", "{n} 人"),
     "value.person": ("{n} person", "{n} 人"),
@@ -72,8 +74,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Requested: {room}, {when}. It is held for you but not final until it is approved.",
         "已提交申请：{room}，{when}。会议室已为您保留，批准后才生效。",
     ),
-    "already_booked": ("That is already booked.", "这个已经订好了。"),
+    "already_booked": ("That is already done.", "这个已经办好了。"),
     "cancelled": ("Cancelled: {room}, {when}.", "已取消：{room}，{when}。"),
+    "cancelled.dates": ("Cancelled: {count} dates in {room}.", "已取消 {room} 的 {count} 次预订。"),
+    "moved.dates": ("Changed: {count} dates in {room}.", "已修改 {count} 次预订，会议室 {room}。"),
     "moved": ("Changed: {room}, {when}.", "已修改：{room}，{when}。"),
     "kept": ("All right, it stays as it is.", "好的，保持不变。"),
     "dropped": (
@@ -82,6 +86,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "nothing_open": ("There is nothing to cancel.", "目前没有需要取消的。"),
     "declined": ("All right, not that one.", "好的，不订这间。"),
+    "taken.then": ("{room} is taken then.", "那个时间 {room} 已被占用。"),
+    "choose.instead": ("How about one of these instead?", "下面这些可以吗？"),
     "taken": ("{room} was just taken.", "{room} 刚刚被别人订走了。"),
     "mine.none": ("You have no bookings {span}.", "您{span}没有预订。"),
     "mine.some": ("Your bookings {span}:\n{lines}", "您{span}的预订：\n{lines}"),
@@ -93,22 +99,76 @@ TEXTS: dict[str, tuple[str, str]] = {
     "room.free_until": ("{room} is free until {until}.", "{room} 空闲到 {until}。"),
     "room.busy": ("{room} is in use until {until}.", "{room} 使用中，到 {until} 结束。"),
     "room.by": (" {who}: {title}.", "{who}：{title}。"),
-    "which.booking": (
-        "Which booking do you mean?\n{lines}",
-        "您指的是哪个预订？\n{lines}",
-    ),
+    "which.cancel_booking": ("Which booking shall I cancel?", "要取消哪个预订？"),
+    "which.move_booking": ("Which booking shall I change?", "要修改哪个预订？"),
     "no.booking": ("I find no booking of yours like that.", "没有找到您的这个预订。"),
     "not_yours": (
         "I can only change your own bookings.",
         "我只能修改您自己的预订。",
     ),
-    "series": (
-        "That is a series. Please change series in My bookings.",
-        "这是一个系列预订，请在“我的预订”里修改。",
+    "no.date": (
+        "{title} is not on {day}; the next one is {when}.",
+        "{day}没有{title}，下一次是{when}。",
     ),
-    "check_in": (
-        "Check-in by chat is not open for any booking of yours right now.",
-        "您目前没有可以签到的预订。",
+    "series.next": ("a series; the next date is shown", "系列预订，显示的是下一次"),
+    "series.name": ("that series", "这个系列预订"),
+    "series.days": (
+        "These dates follow no single weekday. Say how often it should be, such as every Tuesday.",
+        "这个系列不是每周一次，请说明新的重复方式，例如每周二。",
+    ),
+    "ask.scope.cancel_booking": (
+        "{title} is a series. Cancel only {day}, that one and all after it, or the whole series?",
+        "{title}是系列预订。只取消{day}这一次，这次及以后，还是整个系列？",
+    ),
+    "ask.scope.move_booking": (
+        "{title} is a series. Change only {day}, that one and all after it, or the whole series?",
+        "{title}是系列预订。只改{day}这一次，这次及以后，还是整个系列？",
+    ),
+    "scope.this": ("Only {day}", "只这一次（{day}）"),
+    "scope.following": ("This and following", "这次及以后"),
+    "scope.all": ("The whole series", "整个系列"),
+    "ask.change": (
+        "What should change: the day, the time, the length, the room or how many people?",
+        "要改什么：日期、时间、时长、会议室还是人数？",
+    ),
+    "same": ("That is how it is already.", "现在就是这样的。"),
+    "dates.this": ("only this one, the series goes on", "只这一次，系列照常"),
+    "dates.some": ("{count}: {days}", "{count} 次：{days}"),
+    "dates.many": ("{count}: {first} to {last}", "{count} 次：{first}至{last}"),
+    "left_out.taken": ("{day}: taken", "{day}：已被占用"),
+    "left_out.why": ("{day}: {why}", "{day}：{why}"),
+    "confirm.without": (
+        "Do it for the other {count}, without those dates?",
+        "其余 {count} 次照办，上面这些日期不要了，可以吗？",
+    ),
+    "every.day": ("every day", "每天"),
+    "every.days": ("every {n} days", "每 {n} 天"),
+    "every.week": ("every {days}", "每{days}"),
+    "every.weeks": ("every {n} weeks on {days}", "每 {n} 周的{days}"),
+    "every.other": ("{rule}", "{rule}"),
+    "which.check_in": ("Which one are you at?", "您到了哪一个？"),
+    "checked_in": ("You are checked in: {room}, {when}.", "已签到：{room}，{when}。"),
+    "check_in.again": (
+        "You are checked in already: {room}, {when}.",
+        "您已经签到了：{room}，{when}。",
+    ),
+    "check_in.late": (
+        "Nobody checked in to {room}, {when}, by {until}, so it was released. "
+        "Shall I look for a room? Tell me for how long and for how many people.",
+        "{room}（{when}）到 {until} 没有人签到，已经释放。需要再找一间的话，告诉我时长和人数。",
+    ),
+    "check_in.early": (
+        "There is nothing to check in to yet. Your next booking is {room}, {when}; "
+        "check-in opens at {since}.",
+        "现在还没有可以签到的预订。您的下一个预订是 {room}，{when}，{since} 开始可以签到。",
+    ),
+    "check_in.pending": (
+        "Your next booking, {room}, {when}, still waits for approval; you can check in once it has it.",
+        "您的下一个预订 {room}（{when}）还在等待审批，批准后才能签到。",
+    ),
+    "check_in.none": (
+        "You have no booking to check in to.",
+        "您没有可以签到的预订。",
     ),
     "free.need": (
         "Tell me the day, the time, how long and how many people, and I will look.",
@@ -208,6 +268,33 @@ def span_text(starts_at: datetime, ends_at: datetime, language: str) -> str:
     """A booking's time in the zone of its instants: day, start and end."""
     day = day_text(starts_at.date(), language)
     return f"{day} {starts_at:%H:%M}–{ends_at:%H:%M}"
+
+
+DATES_NAMED = 5
+
+
+def dates_text(days: Sequence[date], language: str) -> str:
+    """How many dates, and which: each of a few, the first and last of many."""
+    named = [day_text(day, language) for day in days]
+    if len(named) <= DATES_NAMED:
+        return text("dates.some", language, count=len(named), days=joined(named, language))
+    return text("dates.many", language, count=len(named), first=named[0], last=named[-1])
+
+
+def rhythm_text(rule: str, language: str) -> str:
+    """FREQ=WEEKLY;BYDAY=MO,TH as every Mon and Thu / 每周一和周四; a rarer rule as it is."""
+    parts = dict(part.split("=", 1) for part in rule.split(";"))
+    count = int(parts.get("INTERVAL", 1))
+    if parts["FREQ"] == "DAILY" and "BYDAY" not in parts:
+        return text("every.day" if count == 1 else "every.days", language, n=count)
+    codes = [code for code in parts.get("BYDAY", "").split(",") if code]
+    if parts["FREQ"] != "WEEKLY" or not codes or not set(codes) <= set(_BYDAY):
+        return text("every.other", language, rule=rule)
+    days = joined([WEEKDAYS[language][_BYDAY.index(code)] for code in codes], language)
+    return text("every.week" if count == 1 else "every.weeks", language, n=count, days=days)
+
+
+_BYDAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 
 
 def duration_text(minutes: int, language: str) -> str:

@@ -1,7 +1,6 @@
-"""What the agent may read and do, for the person whose thread it is. Synchronous.
+"""What the agent may read, for the person whose thread it is. Synchronous; frozen values.
 
-Who acts is a parameter that comes from the run's context, never from what anybody wrote. Reads
-return frozen values; the writes are the services every other door uses, inside an effect.
+Who reads is a parameter that comes from the run's context, never from what anybody wrote.
 """
 
 import time
@@ -14,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Q
 from django.utils import timezone
 
-from agentruntime.models import Effect
-from booking import selectors, services
+from booking import selectors
 from booking.agent.understand import (
     BuildingEntry,
     FeatureEntry,
@@ -27,8 +26,13 @@ from booking.agent.understand import (
     Person,
     RoomEntry,
 )
-from booking.models import Booking, Building, Source
+from booking.models import Building, Status
 from booking.selectors import RoomNow, RoomRequest, SearchResult
+
+SOON = timedelta(days=30)
+"""How far ahead the next booking is looked for when there is nothing to check in to."""
+
+Rooms = Mapping[str, selectors.RoomEntry]
 
 LEXICON_SECONDS = 30.0
 OWN_BOOKINGS = 50
@@ -44,13 +48,16 @@ class Knowledge:
     lexicon: Lexicon
     hours: OpeningHours
     zone: ZoneInfo
-    rooms: Mapping[str, selectors.RoomEntry]
+    rooms: Rooms
     features: Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnUse:
-    """One of the person's own bookings, as the agent speaks of it; instants in the room's zone."""
+    """One use of a room by the person, as the agent speaks of it; instants in the room's zone.
+
+    recurrence_date: which date of a series it is. rule: that series' rule.
+    """
 
     booking: int
     version: int
@@ -59,7 +66,25 @@ class OwnUse:
     starts_at: datetime
     ends_at: datetime
     headcount: int
-    is_series: bool
+    status: str
+    recurrence_date: date | None = None
+    rule: str = ""
+
+    @property
+    def is_series(self) -> bool:
+        return self.recurrence_date is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attendance:
+    """Where a person could be: what they can check in to now, are checked in to (`here`), came too
+    late for today (with when it was released), and have next (with when its check-in opens).
+    """
+
+    due: tuple[OwnUse, ...]
+    here: tuple[OwnUse, ...]
+    late: tuple[tuple[OwnUse, datetime], ...]
+    ahead: tuple[tuple[OwnUse, datetime], ...]
 
 
 _cache: dict[int, tuple[float, Knowledge]] = {}
@@ -87,7 +112,7 @@ def knowledge(owner_id: int, *, now: datetime) -> Knowledge:
             starts_at=use.starts_at,
             series=use.booking if use.is_series else None,
         )
-        for use in own_uses(owner_id, now=now)
+        for use in own_bookings(owner_id, now=now)
     )
     lexicon = Lexicon(
         rooms=house.lexicon.rooms,
@@ -166,16 +191,36 @@ def _names(user: Any) -> tuple[str, ...]:
 
 
 def own_uses(
-    owner_id: int, *, now: datetime, day: date | None = None, zone: ZoneInfo | None = None
+    owner_id: int,
+    *,
+    now: datetime,
+    days: tuple[date, date] | None = None,
+    zone: ZoneInfo | None = None,
 ) -> list[OwnUse]:
-    """The person's active bookings not over by `now`, by start; all of one local day if given."""
+    """The person's active uses of rooms not over by `now`, by start; of the local days if given."""
     starts_at, ends_at = now, None
-    if day is not None and zone is not None:
-        starts_at = datetime.combine(day, clock_time(0), zone)
-        ends_at = starts_at + timedelta(days=1)
+    if days is not None and zone is not None:
+        starts_at = datetime.combine(days[0], clock_time(0), zone)
+        ends_at = datetime.combine(days[1] + timedelta(days=1), clock_time(0), zone)
     user = get_user_model()(pk=owner_id)
-    found = selectors.occurrences_of(user, starts_at=starts_at, ends_at=ends_at)[:OWN_BOOKINGS]
-    return [_own_use(each) for each in found]
+    found = selectors.occurrences_of(user, starts_at=starts_at, ends_at=ends_at, now=now)
+    return [_own_use(each) for each in found[:OWN_BOOKINGS]]
+
+
+def own_bookings(owner_id: int, *, now: datetime) -> list[OwnUse]:
+    """The person's active bookings not over by `now`: of a series, its next date (one query)."""
+    coming = selectors.occurrences_of(get_user_model()(pk=owner_id), starts_at=now, now=now)
+    in_series = coming.filter(recurrence_date__isnull=False)
+    following = in_series.order_by("booking_id", "during").distinct("booking_id")
+    single = Q(recurrence_date__isnull=True)
+    found = coming.filter(single | Q(pk__in=following.values("pk")))
+    return [_own_use(each) for each in found[:OWN_BOOKINGS]]
+
+
+def dates_of(owner_id: int, booking: int, *, now: datetime) -> list[OwnUse]:
+    """Every date of one's own series that is not over by `now`, by start."""
+    coming = selectors.occurrences_of(get_user_model()(pk=owner_id), starts_at=now, now=now)
+    return [_own_use(each) for each in coming.filter(booking=booking)]
 
 
 def _own_use(occurrence: Any) -> OwnUse:
@@ -189,7 +234,33 @@ def _own_use(occurrence: Any) -> OwnUse:
         starts_at=occurrence.starts_at.astimezone(zone),
         ends_at=occurrence.ends_at.astimezone(zone),
         headcount=booking.headcount,
-        is_series=occurrence.recurrence_date is not None,
+        status=str(occurrence.status),
+        recurrence_date=occurrence.recurrence_date,
+        rule=booking.recurrence,
+    )
+
+
+def attendance(owner_id: int, *, now: datetime) -> Attendance:
+    """What the person's words "I am here" can mean now (two queries)."""
+    user = person(owner_id)
+    due = selectors.due_check_ins(user, now=now)
+    around = selectors.occurrences_of(
+        user, starts_at=now, ends_at=now + SOON, only_active=False, now=now
+    )
+    here, late, ahead = [], [], []
+    for each in around:
+        window, status = selectors.check_in_window(each), each.status_at(now)
+        if status == Status.CHECKED_IN:
+            here.append(_own_use(each))
+        elif status == Status.RELEASED and each.starts_at <= now:
+            late.append((_own_use(each), window.ends_at))
+        elif each.blocks(now) and each not in due:
+            ahead.append((_own_use(each), window.starts_at))
+    return Attendance(
+        due=tuple(_own_use(each) for each in due),
+        here=tuple(here),
+        late=tuple(late),
+        ahead=tuple(ahead),
     )
 
 
@@ -208,79 +279,8 @@ def room_now(owner_id: int, code: str, *, now: datetime) -> RoomNow:
     return selectors.room_now(code, viewer=person(owner_id), now=now)
 
 
-def book(
-    effect: Effect, *, owner_id: int, offer: Mapping[str, Any], now: datetime
-) -> dict[str, Any]:
-    """Book exactly what was confirmed, in the effect's transaction.
-
-    Raises what `services.book_room` raises; then nothing was written.
-    """
-    booking = services.book_room(
-        organizer=person(owner_id),
-        room=offer["room"],
-        starts_at=datetime.fromisoformat(offer["starts_at"]),
-        ends_at=datetime.fromisoformat(offer["ends_at"]),
-        headcount=offer["headcount"],
-        title=offer["title"],
-        source=Source.CHAT,
-        idempotency_key=offer["intent"],
-        effect=effect,
-        now=now,
-    )
-    return _outcome(booking)
-
-
-def change(
-    effect: Effect, *, owner_id: int, target: Mapping[str, Any], now: datetime
-) -> dict[str, Any]:
-    """Cancel or move exactly the booking that was confirmed, at the version it was shown in."""
-    who = person(owner_id)
-    if target["kind"] == "cancel_booking":
-        booking = services.cancel_booking(
-            target["booking"], by=who, now=now, version=target["version"], source=Source.CHAT
-        )
-    else:
-        booking = _changed(who, target, now=now)
-    return _outcome(booking)
-
-
-def _changed(who: AbstractBaseUser, target: Mapping[str, Any], *, now: datetime) -> Booking:
-    """Move and amend a booking; fewer people first, so that they fit into a smaller room."""
-    headcount = target["headcount"]
-    before = target.get("headcount_before", headcount)
-    version = target["version"]
-    if headcount < before:
-        amended = services.amend_booking(
-            target["booking"], by=who, headcount=headcount, version=version, source=Source.CHAT
-        )
-        version = amended.version
-    booking = services.reschedule_booking(
-        target["booking"],
-        by=who,
-        starts_at=datetime.fromisoformat(target["starts_at"]),
-        ends_at=datetime.fromisoformat(target["ends_at"]),
-        room=target["room"],
-        now=now,
-        version=version,
-        source=Source.CHAT,
-    )
-    if headcount > before:
-        booking = services.amend_booking(
-            target["booking"],
-            by=who,
-            headcount=headcount,
-            version=booking.version,
-            source=Source.CHAT,
-        )
-    return booking
-
-
-def _outcome(booking: Booking) -> dict[str, Any]:
-    zone = booking.room.floor.building.site.zone
-    return {
-        "booking_id": booking.pk,
-        "room_id": booking.room.code,
-        "status": str(booking.status),
-        "start": booking.starts_at.astimezone(zone).isoformat(),
-        "end": booking.ends_at.astimezone(zone).isoformat(),
-    }
+def preview_change(
+    owner_id: int, booking: int, *, now: datetime, **wish: Any
+) -> selectors.SeriesPlan:
+    """What a change of one's own series would do. Raises as the selector does."""
+    return selectors.preview_change(booking, by=person(owner_id), now=now, **wish)

@@ -4,6 +4,7 @@ The value types of the pure core are re-exported here: other layers import them 
 """
 
 from booking.attendance import check_in_window
+from booking.planning import PlannedDate
 from booking.policies import Refusal
 from booking.ranking import Alternative, Candidate, Part, RoomRequest
 from booking.selectors.bookings import (
@@ -27,7 +28,16 @@ from booking.selectors.house import (
 )
 from booking.selectors.requests import due_check_ins, requests_for
 from booking.selectors.searching import SearchResult, free_starts, search
-from booking.selectors.series import SeriesPlan, local_instant, preview_series
+from booking.selectors.series import (
+    SeriesOffer,
+    SeriesPlan,
+    SeriesSearch,
+    last_bookable_day,
+    local_instant,
+    preview_change,
+    preview_series,
+    search_series,
+)
 from booking.visibility import Seen, seen
 
 __all__ = [
@@ -35,6 +45,7 @@ __all__ = [
     "Candidate",
     "FeatureEntry",
     "Part",
+    "PlannedDate",
     "Refusal",
     "RoomDay",
     "RoomEntry",
@@ -43,7 +54,9 @@ __all__ = [
     "RoomUse",
     "SearchResult",
     "Seen",
+    "SeriesOffer",
     "SeriesPlan",
+    "SeriesSearch",
     "booking_of",
     "bookings_of",
     "check_in_window",
@@ -54,15 +67,18 @@ __all__ = [
     "free_starts",
     "history_of",
     "home_zone",
+    "last_bookable_day",
     "local_day",
     "local_instant",
     "occurrences_of",
     "on_days",
+    "preview_change",
     "preview_series",
     "requests_for",
     "room_lexicon",
     "room_now",
     "search",
+    "search_series",
     "seen",
     "usual_hours",
     "visible_booking",

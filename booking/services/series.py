@@ -13,9 +13,9 @@ from booking.exceptions import InvalidBooking, PolicyViolation, SeriesClash
 from booking.intervals import Interval
 from booking.locks import lock_room
 from booking.models import Booking, Occurrence, Room, Series, SeriesException, Visibility
-from booking.planning import PlannedDate, plan
+from booking.planning import PlannedDate, plan, read_rule
 from booking.policies import LONGEST_MINUTES
-from booking.recurrence import MAX_DATES, BadRule, Slot
+from booking.recurrence import Slot
 from booking.services import placing
 from booking.services.lapses import free_lapsed
 from booking.services.placing import Terms
@@ -110,7 +110,7 @@ def _book(
     now: datetime,
 ) -> Booking:
     terms = placing.terms_of(place, person=by, headcount=booking.headcount, now=now)
-    booking.recurrence, days = read_rule(recurrence, series.first, terms)
+    booking.recurrence, days = read_rule(recurrence, series.first, zone=terms.rules.zone)
     series.first, series.room, series.zone = days[0], place, terms.rules.zone.key
     planned = plan(slots_of(series, days, terms), room=place, rules=terms.rules, now=now)
     kept = without_clashes(planned, on_clash)
@@ -134,18 +134,6 @@ def check_shape(*, start: time | None, minutes: int | None, on_clash: str) -> No
     for field, is_valid in valid.items():
         if not is_valid:
             raise InvalidBooking(field=field)
-
-
-def read_rule(recurrence: str, first: date, terms: Terms) -> tuple[str, tuple[date, ...]]:
-    """The rule as it is kept, and its dates from `first` on. Raises InvalidBooking (recurrence)."""
-    try:
-        rule = rules_of_series.normalised(recurrence, zone=terms.rules.zone)
-        days = rules_of_series.dates(rule, first)
-    except (BadRule, OverflowError) as error:
-        raise InvalidBooking(field="recurrence") from error
-    if not 1 <= len(days) <= MAX_DATES:
-        raise InvalidBooking(field="recurrence")
-    return rule, days
 
 
 def slots_of(series: Series, days: Iterable[date], terms: Terms) -> list[Slot]:

@@ -8,21 +8,20 @@ one rule then says what one booking is.
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import IntegrityError, connection, transaction
 
 from booking import recurrence as rules_of_series
-from booking.exceptions import AlreadyOver, BookingNotFound, InvalidBooking
+from booking.exceptions import InvalidBooking
 from booking.intervals import Interval
 from booking.locks import lock_booking, lock_rooms, occurrences_of
 from booking.models import Booking, Occurrence, Series, SeriesException
-from booking.planning import PlannedDate, plan
+from booking.planning import Part, PlannedDate, changed_days, coming_part, plan
 from booking.services import placing
 from booking.services.bookings import Scope
 from booking.services.lapses import free_lapsed
-from booking.services.placing import PLACED, Terms, span
+from booking.services.placing import PLACED, Terms
 from booking.services.quotas import Use
 from booking.services.records import Action, loaded, pictures, record, record_first, translated
 from booking.services.series import (
@@ -30,7 +29,6 @@ from booking.services.series import (
     check_limits,
     check_shape,
     keep_skipped,
-    read_rule,
     slots_of,
     without_clashes,
     write_new,
@@ -46,23 +44,6 @@ class Wish:
     room: str | None
     recurrence: str | None
     on_clash: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """The coming part of a series: its first date and its occurrences.
-
-    `following`: those that stand where the rule puts them, and change with it; `settled`: those
-    of coming dates that were moved or ended by themselves, and stay.
-    """
-
-    first: date
-    following: list[Occurrence]
-    settled: list[Occurrence]
-
-    @property
-    def closed_dates(self) -> set[date]:
-        return {each.recurrence_date for each in self.settled if each.recurrence_date}
 
 
 def change_series(
@@ -97,41 +78,12 @@ def change_series(
             series = Series.objects.select_related("room").filter(booking=booking).first()
             if series is None:
                 raise InvalidBooking(field="scope")
-            part = _part(booking, series, recurrence_date, now=now)
+            part = coming_part(
+                booking, series, occurrences_of(booking, None), recurrence_date, now=now
+            )
             return _change(booking, series, part, wish, by=by, now=now, source=source)
     except IntegrityError as error:
         raise translated(error, room=room or "") from error.__cause__
-
-
-def _part(booking: Booking, series: Series, since: date | None, *, now: datetime) -> Part:
-    everything = occurrences_of(booking, None)
-    if since is not None and all(each.recurrence_date != since for each in everything):
-        raise BookingNotFound(booking=booking.pk)
-    coming = [
-        each
-        for each in everything
-        if each.starts_at > now
-        and each.recurrence_date
-        and each.recurrence_date >= (since or date.min)
-    ]
-    following = [each for each in coming if each.blocks(now) and _stands_by_rule(each, series)]
-    if not following:
-        raise AlreadyOver(booking=booking.pk)
-    first = min(each.recurrence_date for each in coming if each.recurrence_date)
-    settled = [
-        each
-        for each in everything
-        if each not in following and each.recurrence_date and each.recurrence_date >= first
-    ]
-    return Part(first=first, following=following, settled=settled)
-
-
-def _stands_by_rule(occurrence: Occurrence, series: Series) -> bool:
-    day = occurrence.recurrence_date
-    if day is None or occurrence.room_id != series.room_id:
-        return False
-    slot = rules_of_series.slot(ZoneInfo(series.zone), day, series.start, series.minutes)
-    return slot.during == span(occurrence)
 
 
 def _change(
@@ -150,8 +102,6 @@ def _change(
     before = pictures(part.following)
     used = [Use.of(each) for each in part.following]
     slots = slots_of(changed, [day for day in days if day not in part.closed_dates], terms)
-    if not slots:  # every date the rule gives was cancelled or skipped before
-        raise InvalidBooking(field="recurrence")
     moving = [each.pk for each in part.following]
     planned = plan(slots, room=place, rules=terms.rules, ignore=moving, now=now)
     kept = without_clashes(planned, wish.on_clash)
@@ -173,12 +123,7 @@ def _changed(
     booking: Booking, series: Series, part: Part, wish: Wish, terms: Terms
 ) -> tuple[Series, str, list[date]]:
     """The series of the coming part as wished, its rule, and the dates it may have."""
-    if wish.recurrence is None:
-        rule = rules_of_series.going_on_from(booking.recurrence, series.first, part.first)
-        days = rules_of_series.dates(rule, part.first)
-    else:
-        rule, days = read_rule(wish.recurrence, part.first, terms)
-    skipped = set(booking.exceptions.values_list("date", flat=True))
+    rule, days = changed_days(booking, series, part, wish.recurrence, zone=terms.rules.zone)
     changed = Series(
         room=terms.place,
         zone=terms.rules.zone.key,
@@ -186,7 +131,7 @@ def _changed(
         start=wish.start or series.start,
         minutes=wish.minutes or series.minutes,
     )
-    return changed, rule, [day for day in days if day not in skipped]
+    return changed, rule, days
 
 
 def _split(

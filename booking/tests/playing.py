@@ -6,6 +6,7 @@ A case: `now`, `turns[{text}]`, `expect{classification, slots, phase, outcome, c
 import asyncio
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -186,6 +187,7 @@ _TOLD = {
     "mine": "listed",
     "room": "answered",
     "check_in": "answered",
+    "checked_in": "checked_in",
     "scope": "refused_scope",
     "injection": "refused_injection",
     "not_yours": "refused_permission",
@@ -197,7 +199,7 @@ def _outcome(played: Played) -> str:
     if played.phase == "BOOKED":
         return "needs_approval" if played.result["status"] == "pending" else "booked"
     if played.phase == "CONFIRMING":
-        return "confirm_requested"
+        return "confirm_requested" if dialogue["question"]["kind"] == "confirm" else "asked"
     if played.phase == "AWAITING_SELECTION":
         at_once = [
             c for c in dialogue["candidates"] if not c["needs_approval"] and not c.get("starts_at")
@@ -227,8 +229,8 @@ def _booked_since(before: set[int]) -> list[tuple[str, str, str]]:
     ]
 
 
-def judge(case: dict[str, Any], played: Played) -> list[str]:
-    """What differs from the expectation."""
+def judge(case: dict[str, Any], played: Played, ids: Mapping[int, int]) -> list[str]:
+    """What differs from the expectation; `ids`: our bookings by the fixture's."""
     expect, wrong = case["expect"], []
 
     def check(name: str, wanted: Any, got: Any) -> None:
@@ -256,6 +258,9 @@ def judge(case: dict[str, Any], played: Played) -> list[str]:
         check("booked_room", [expect["booked_room"]], [room for room, *_ in played.booked])
     elif expect["phase"] != "BOOKED":
         check("writes", [], played.booked)
+    target = played.dialogue["target"] or {}
+    for key, value in expect.get("target", {}).items():
+        check(f"target {key}", ids[value] if key == "series" else value, target.get(key))
     for slot in expect.get("assumed", ()):
         check(f"assumed {slot}", True, slot in played.dialogue["assumed"])
     return wrong

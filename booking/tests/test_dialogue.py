@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from booking.agent.dialogue import ALLOWED, advance
+from booking.agent.nodes import draft_view
 from booking.agent.planner import Proposal, propose, propose_answer
 from booking.agent.questions import confirm, digest
-from booking.agent.state import OPEN_PHASES, REQUIRED, reset
+from booking.agent.state import OPEN_PHASES, REQUIRED, reset, standing
 from booking.agent.understand import (
     BuildingEntry,
-    DraftView,
     FeatureEntry,
     Lexicon,
     OpeningHours,
@@ -48,7 +48,22 @@ OFFER = {
     "intent": "i1",
 }
 
-TARGET = {"kind": "cancel_booking", "intent": "t"}
+WISH = {"kind": "move_booking", "slots": {}, "ref": None, "chosen": {"booking": 7}}
+SCOPELESS = {"kind": "cancel_booking", "series": 7, "scope": None, "wish": WISH}
+MOVE = {
+    "kind": "move_booking",
+    "booking": 7,
+    "intent": "t",
+    "wish": WISH,
+    "slots": {"date": "2026-12-01", "start_time": "10:00", "duration_minutes": 60, "capacity": 4},
+}
+TARGETS = (
+    None,
+    {"kind": "cancel_booking", "booking": 7, "intent": "t"},  # as states of old have it
+    {"kind": "cancel_booking", "booking": 7, "intent": "t", "wish": WISH},
+    SCOPELESS,
+    MOVE,
+)
 
 SLOTS = st.fixed_dictionaries(
     {},
@@ -95,27 +110,29 @@ def states(draw, phases=PHASES):
         "selected": draw(st.sampled_from([None, "A301"])),
         "offer": OFFER if has_offer else None,
         "asks": draw(st.lists(st.sampled_from(REQUIRED), unique=True)),
-        "target": draw(st.sampled_from([None, TARGET]))
+        "target": draw(st.sampled_from(TARGETS))
         if phase == "CONFIRMING" and not has_offer
         else None,
     }
-    open_one = state["dialogue"]["target"] or OFFER
-    state["dialogue"]["question"] = confirm(ask="?", rows=[], offer=open_one)
+    state["dialogue"]["question"] = _question(state["dialogue"]["target"] or OFFER)
     return state
 
 
+def _open_one(dialogue):
+    return dialogue["target"] or dialogue["offer"]
+
+
+def _question(open_one):
+    """What is asked about an offer or a target; of one that is not complete, what it lacks."""
+    if "intent" not in open_one:
+        return {"kind": "clarify", "message": "?", "data": {"missing": ["scope"]}}
+    return confirm(ask="?", rows=[], offer=open_one)
+
+
 def read(text, state):
-    said = state["dialogue"]
-    return propose(
-        understand(
-            text,
-            now=NOW,
-            lexicon=HOUSE,
-            hours=OpeningHours(),
-            draft=DraftView(phase=said["phase"], slots=state["slots"], missing=tuple(said["asks"])),
-        ),
-        asked=asked_of(state),
-    )
+    draft = draft_view(state, is_answer=True)
+    understood = understand(text, now=NOW, lexicon=HOUSE, hours=OpeningHours(), draft=draft)
+    return propose(understood, asked=asked_of(state))
 
 
 def asked_of(state):
@@ -179,6 +196,7 @@ def test_nothing_is_booked_or_changed_without_a_yes_to_what_is_open(state, said)
             open_one = before["target"] or before["offer"]
             assert (now["target"] or now["offer"]) == open_one
             assert now["consent"] == digest(open_one)
+            assert "intent" in open_one
             # A yes sets it off; what is merely asked beside a yes lets it go on.
             assert proposal.action == "confirm" or before["next"] == now["next"]
             assert before["phase"] == "CONFIRMING"
@@ -203,7 +221,7 @@ def test_a_question_of_the_persons_keeps_the_draft(state):
 
 @given(states(), st.sampled_from(["select", "confirm", "decline"]))
 def test_an_action_the_phase_does_not_allow_is_unclear(state, action):
-    phase = state["dialogue"]["phase"]
+    phase = standing(state)
     after = advance(state, Proposal(action=action, room="A301"), NOW)
 
     if action not in ALLOWED[phase]:
@@ -250,14 +268,14 @@ def test_a_question_beside_a_request_is_answered_and_the_request_goes_on(state, 
     after = said_in_one_turn(state, *messages)["dialogue"]
 
     assert [each["kind"] for each in after["asides"]] == ["mine"]
-    assert after["next"] in {"search", "clarify"}
+    assert after["next"] in {"search", "clarify", "target"}
 
 
 @given(states(CONFIRMING))
 def test_a_yes_after_a_change_in_the_same_breath_confirms_nothing(state):
     after = said_in_one_turn(state, "改成10个人", "好的")["dialogue"]
 
-    assert after["next"] in {"search", "clarify"}
+    assert after["next"] in {"search", "clarify", "target"}
     assert (after["offer"], after["consent"], after["asides"]) == (None, None, [])
 
 
@@ -266,7 +284,7 @@ def test_a_question_beside_a_yes_does_not_undo_it(state):
     after = said_in_one_turn(state, "确认", ASK_MINE)["dialogue"]
 
     assert [each["kind"] for each in after["asides"]] == ["mine"]
-    if state["dialogue"]["offer"] or state["dialogue"]["target"]:
+    if "intent" in (state["dialogue"]["offer"] or state["dialogue"]["target"] or ()):
         assert after["next"] in {"book", "change"}
         assert after["consent"] == asked_of(state)
 
@@ -287,7 +305,8 @@ def test_thanks_beside_a_yes_leave_it_a_yes(state, words, is_first):
 
     after = said_in_one_turn(state, *order)["dialogue"]
 
-    assert (after["next"] in {"book", "change"}) == bool(after["offer"] or after["target"])
+    is_asked = asked_of(state) is not None  # and not only which dates of a series are meant
+    assert (after["next"] in {"book", "change"}) == (is_asked and bool(_open_one(after)))
 
 
 @given(states(CONFIRMING), st.sampled_from([None, "", "0" * 64]))
@@ -296,3 +315,32 @@ def test_a_yes_that_answers_another_confirmation_does_nothing(state, consent):
 
     assert after["next"] in {"ask", "search"}
     assert after["consent"] is None
+
+
+@given(states(CONFIRMING), st.sampled_from(["改成10个人", "make it 3pm"]))
+def test_other_values_for_a_booking_that_is_being_changed_are_asked_about_again(state, words):
+    state["dialogue"] |= {"target": MOVE, "offer": None, "asks": []}
+
+    after = advance(state, read(words, state), NOW)
+
+    assert after["slots"] == state["slots"]
+    assert (after["dialogue"]["next"], after["dialogue"]["target"]) == ("target", None)
+    wish = after["dialogue"]["wants"]
+    assert wish["chosen"] == WISH["chosen"]
+    assert {"capacity": 10}.items() <= wish["slots"].items() or wish["slots"][
+        "start_time"
+    ] == "15:00"
+
+
+@pytest.mark.parametrize(
+    ("words", "scope"),
+    [("只取消这一次", "this"), ("后面的都取消", "following"), ("全部取消", "all"), ("all", "all")],
+)
+def test_an_answer_to_how_much_of_a_series_is_meant_is_that_whatever_else_it_says(words, scope):
+    state = reset("zh")
+    state["dialogue"] |= {"phase": "CONFIRMING", "asks": ["scope"], "target": SCOPELESS}
+
+    after = advance(state, read(words, state), NOW)
+
+    assert after["dialogue"]["next"] == "target"
+    assert after["dialogue"]["wants"]["scope"] == scope

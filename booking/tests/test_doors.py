@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from agentruntime.models import Effect
 from booking import services
-from booking.agent import tools
+from booking.agent import acts
 from booking.calendar import intake
 from booking.models import Booking, Occurrence, Room, Source
 from booking.tests import world
@@ -41,7 +41,7 @@ def through_chat(number, effect):
         "title": "",
         "intent": f"chat-{number}",
     }
-    return lambda: tools.book(effect, owner_id=effect.thread.owner_id, offer=offer, now=NOW)
+    return lambda: acts.book(effect, owner_id=effect.thread.owner_id, offer=offer, now=NOW)
 
 
 def through_admin(number):

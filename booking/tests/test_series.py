@@ -486,3 +486,42 @@ def test_an_edit_and_a_cancel_of_one_date_at_once_leave_that_date_cancelled():
     )
     assert dates(made) == [week(n) for n in (0, 1, 3, 4)]
     assert BookingChange.objects.filter(booking=made).count() == 3
+
+
+def test_a_preview_of_a_change_says_what_the_change_will_do_and_writes_nothing():
+    booking = series()
+    cancel(booking, recurrence_date=week(1))
+    book("B202", week(2), "15:00", "16:00", organizer=user("wangfang"))
+    before = list(Occurrence.objects.order_by("pk").values())
+
+    plan = selectors.preview_change(
+        booking.pk, by=booking.organizer, since=week(1), start=time(14, 30), now=NOW
+    )
+
+    assert list(Occurrence.objects.order_by("pk").values()) == before
+    assert [each.date for each in plan.possible] == [week(3), week(4)]
+    assert [(each.date, each.code) for each in plan.clashes] == [(week(2), "taken")]
+    # What `following` asks of the write.
+    changed = change(
+        booking, scope="following", recurrence_date=week(1), start=time(14, 30), on_clash="skip"
+    )
+    kept = Occurrence.objects.filter(booking=changed).blocking(NOW)
+    assert {each.recurrence_date for each in kept} == {each.date for each in plan.possible}
+
+
+def test_a_preview_of_a_change_ignores_the_slots_the_series_already_has():
+    booking = series()
+
+    plan = selectors.preview_change(
+        booking.pk, by=booking.organizer, since=None, start=time(10, 30), now=NOW
+    )
+
+    assert plan.clashes == []
+    assert len(plan.possible) == 5
+
+
+def test_nobody_previews_a_change_of_another_persons_series():
+    booking = series()
+
+    with pytest.raises(BookingNotFound):
+        selectors.preview_change(booking.pk, by=user("wangfang"), since=None, now=NOW)

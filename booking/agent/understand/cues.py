@@ -68,7 +68,8 @@ DECLINE = _words(
     r"[\s,.!。~吧了呀的]*(?:thanks|thank you|please|谢谢)?[\s.!。]*$"
 )
 CHECK_IN = _words(
-    r"我(?:们)?(?:已经)?(?:到了|到会议室了|来了|到达)|签到|(?<![a-z])(?:check(?:ing)? (?:me |us )?in|checked in|(?:i'm|i am|we're|we are|we've|i've) (?:here|arrived|in the room))(?![a-z])"
+    r"我(?:们)?(?:已经)?(?:到了|到会议室了|来了|到达|[到在]\s?\ue000+\s?了)|签到|^(?:已经)?到了[。.!]*$"
+    r"|^(?:i'm|i (?:am|\ue000+)|we're|we are)(?: now)? (?:at|in) (?:room )?\ue000+[.!]*$|(?<![a-z])(?:check(?:ing)? (?:me |us )?in|checked in|(?:i'm|i am|we're|we are|we've|i've) (?:here|arrived|in the room))(?![a-z])"
 )
 QUESTION = _words(
     r"[?？]|吗|呢|哪|什么|几个|几点|何时|多少|谁|有没有|是否|能不能|可不可以|怎么|为什么|为何|(?<![a-z])(?:what|which|who|whose|when|where|why|how|is there|are there|do i|did i|have i|is|are|can|could|does|any|show|list)(?![a-z])|查|看看|列出"

@@ -175,10 +175,24 @@ def find_change(
         new.pop("duration_minutes", None)
         new[shift.kind] = Found(shift.minutes, shift.span, f"{shift.kind}.said")
     ref = find(before, named, old, lexicon, last=draft.phase == "BOOKED")
+    if _is_named_behind(before, after, lexicon):
+        ref = find(folded, whole, new, lexicon, last=False)
+        new = {key: found for key, found in new.items() if key not in _NAMING}
     said_scope = "all" if whole.repeat is not None else scopes.scope_of(folded)
     if said_scope is not None and ref.scope in {None, "this"}:
         ref = replace(ref, scope=said_scope)
     return Change(ref, new, problems)
+
+
+_NAMING = ("date", "start_time", "room", "title", "window")
+
+
+def _is_named_behind(before: str, after: str, lexicon: Lexicon) -> bool:
+    """Whether the verb leads and what follows says which booking, not what becomes of it: 改一下明天的会."""
+    noun = cues.BOOKING_NOUN
+    if noun.search(before) or titles.named(before, lexicon.own):
+        return False
+    return bool(noun.search(after) or titles.named(after, lexicon.own))
 
 
 def _keep_days(new: dict[str, Found], whole: Facts) -> None:

@@ -51,6 +51,8 @@ def test_an_open_question_of_scope_is_answered(text, scope):
         ("make the morning meeting every other week", (), {"recurrence": {"freq": "WEEKLY", "byday": [], "interval": 2}}),
         ("把每周三的晨会改成每周四", (), {"recurrence": {"freq": "WEEKLY", "byday": ["TH"]}}),
         ("move my morning meeting to 10 every week", (), {"start_time": "10:00"}),
+        ("改一下明天的会", (71,), {}), ("I want to change the product review", (71,), {}),
+        ("move my 3pm meeting tomorrow", (71,), {}), ("shorten the budget planning", (72,), {}),
     ],
 )  # fmt: skip
 def test_a_change_keeps_what_it_names_apart_from_what_it_asks(text, bookings, slots):
