@@ -139,6 +139,8 @@ def _planner(name: str) -> Iterator[str]:
         raise CommandError(
             f"there is no planner {chosen}: {', '.join(PLANNERS)}", returncode=UNUSABLE
         )
+    if chosen == "llm" and not own["model"]["name"]:
+        raise CommandError("the planner llm needs ROOMWISE_MODEL", returncode=UNUSABLE)
     settings.ROOMWISE = {**own, "planner": chosen}
     try:
         yield chosen

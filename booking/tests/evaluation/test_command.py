@@ -88,6 +88,7 @@ def test_a_wrong_write_fails_the_set_and_leaves_nothing_behind(tmp_path, capsys)
     ("arguments", "why"),
     [
         (["--planner", "magic"], "there is no planner magic: rules, llm"),
+        (["--planner", "llm"], "needs ROOMWISE_MODEL"),
         (["--cases", "nowhere.jsonl"], "nowhere.jsonl cannot be read"),
         (["--only", "nobody"], "no case nobody"),
         (["--compare", "nowhere.json"], "no earlier result"),
