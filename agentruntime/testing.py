@@ -7,7 +7,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from typing import Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -167,14 +166,9 @@ def probe_spec(
 
 
 @asynccontextmanager
-async def running_host(
-    settings: HostSettings | None = None, *, shift: timedelta = timedelta()
-) -> AsyncIterator[RuntimeHost]:
-    """A started host as this process's own, stopped at the end. Register agents before.
-
-    shift: added to every instant agents see.
-    """
-    host = RuntimeHost(settings or QUICK, shift=shift)
+async def running_host(settings: HostSettings | None = None) -> AsyncIterator[RuntimeHost]:
+    """A started host as this process's own, stopped at the end. Register agents before."""
+    host = RuntimeHost(settings or QUICK)
     await host.start()
     set_host(host)
     try:

@@ -81,6 +81,20 @@ def field_words(spec: AgentSpec, pointer: str, language: str) -> str:
     return " › ".join(keys) or _("state")
 
 
+def slot_words(specs: Iterable[AgentSpec], slot: str, language: str) -> str:
+    """A slot by the label of the first agent that has one for it."""
+    for spec in specs:
+        words = field_words(spec, f"/slots/{slot}", language)
+        if words != f"slots › {slot}":
+            return words
+    return slot
+
+
+def phase_words(specs: Iterable[AgentSpec], phase: str, language: str) -> str:
+    """A phase by the words of the first agent that has some for it."""
+    return next((_words(spec, phase, language) for spec in specs if phase in spec.words), phase)
+
+
 def value_words(value: Any, *, limit: int = SHOWN) -> str:
     """A value on one line; a long one is cut, and says so."""
     if value is None:

@@ -60,14 +60,19 @@ def _now() -> datetime:
 
 
 class RuntimeHost:
-    """Runs threads for this process. `start` before use, `drain` and `stop` at the end."""
+    """Runs threads for this process. `start` before use, `drain` and `stop` at the end.
 
-    def __init__(self, settings: HostSettings, *, shift: timedelta = timedelta()) -> None:
+    settings, shift: read anew for every thread that is driven; shift is added to every instant
+    agents see. does_chores: whether it looks after what belongs to no process.
+    """
+
+    def __init__(self, settings: HostSettings, *, does_chores: bool = True) -> None:
         self.settings = settings
         self.worker = worker_id()
         self.draining = False
         self.delivery = Delivery(self.worker)
-        self._shift = shift
+        self.shift = timedelta()
+        self._does_chores = does_chores
         self._drivers: dict[str, ThreadDriver] = {}
         self._graphs: dict[str, Graph] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -116,7 +121,8 @@ class RuntimeHost:
             beat=self.settings.beat_seconds,
             idle_seconds=self.settings.idle_seconds,
         )
-        self._own(self.monitor.run(), "have chores done")
+        if self._does_chores:
+            self._own(self.monitor.run(), "have chores done")
         self._own(self._attend(), "look for unattended threads")
         self._own(self.delivery.relay.listen(), "listen to other workers")
         self._own(self.delivery.relay.watch(), "send canaries")
@@ -191,7 +197,7 @@ class RuntimeHost:
             settings=RunSettings(
                 flush_after=self.settings.flush_after_seconds,
                 debounce=self.settings.debounce_seconds,
-                shift=self._shift,
+                shift=self.shift,
             ),
             run_seconds=self.settings.run_seconds,
             followers=Outlet(self.delivery),

@@ -13,6 +13,7 @@ from agentruntime.events import ServiceNoticed
 from agentruntime.models import Chore, Session, Worker
 from agentruntime.operations import chores
 from agentruntime.operations.heartbeat import EXIT_HUNG
+from agentruntime.operations.host import RuntimeHost
 from agentruntime.operations.monitor import Monitor
 from agentruntime.persistence import fleet
 from agentruntime.persistence.pools import in_db_thread
@@ -231,6 +232,18 @@ async def test_a_heartbeat_costs_no_lease_and_no_loop(transactional_db, probe, p
             return (await worker_row(host.worker)).seen_at > before
 
         await until(beats)
+
+
+async def test_a_host_for_evaluations_leaves_the_chores_to_others(transactional_db, probe):
+    host = RuntimeHost(replace(QUICK, beat_seconds=0.05), does_chores=False)
+    await host.start()
+    try:
+        await until(lambda: worker_row(host.worker))
+        await asyncio.sleep(0.2)
+
+        assert await sql("select name from agentruntime_chore") == []
+    finally:
+        await host.stop()
 
 
 HANGS = """

@@ -13,7 +13,7 @@ from agentruntime.agents import get_agent
 from agentruntime.exceptions import UnknownAgent
 from agentruntime.models import Effect, Message, Run, Session, Thread
 from audit import presenters
-from audit.admin import decisions, history, keeping, pinning, sandbox
+from audit.admin import decisions, figures, history, keeping, pinning, sandbox
 from audit.admin.links import caused
 from audit.admin.pages import language, page, render, thread_or_404
 from audit.admin.readonly import ReadOnlyAdmin
@@ -111,6 +111,7 @@ class AuditedThreadAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         one = "<str:thread>/checkpoints/<str:checkpoint>/"
         own = [
+            path("figures/", figures.shown, name="audit_figures"),
             path("retention/", keeping.plan, name="audit_retention"),
             path("<str:thread>/timeline/", history.timeline, name="audit_timeline"),
             path("<str:thread>/compare/", history.compared, name="audit_compare"),

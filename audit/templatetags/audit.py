@@ -1,5 +1,7 @@
 """Filters of the audit pages: short names of long ids."""
 
+from collections.abc import Mapping
+
 from django import template
 
 from audit import presenters
@@ -9,6 +11,12 @@ LANES = 6
 
 register.filter("short", presenters.short)
 register.filter("short_thread", presenters.short_thread)
+
+
+@register.filter
+def named(key: str, words: Mapping[str, str]) -> str:
+    """A key in people's words, where there are any."""
+    return words.get(key, key) or "–"
 
 
 @register.filter

@@ -18,6 +18,7 @@ DOORS = {
     "compare": None,
     "checkpoint": None,
     "decisions": None,
+    "figures": None,
     "raw": "view_raw_state",
     "fork": "fork_thread",
     "sandbox": "fork_thread",
@@ -65,6 +66,7 @@ def world(desk, booked):
             "correct": [booked.pk, message.pk],
             "export": [booked.pk],
             "retention": [],
+            "figures": [],
         },
     }
 

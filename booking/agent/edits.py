@@ -47,6 +47,11 @@ FIELDS = (
 WORDS = {
     "ask": {"en": "Asked", "zh": "提问"},
     "clarify": {"en": "Worded a question", "zh": "组织问题"},
+    "IDLE": {"en": "Nothing open", "zh": "无进行中的事项"},
+    "COLLECTING_SLOTS": {"en": "Asking for what is missing", "zh": "询问缺少的信息"},
+    "AWAITING_SELECTION": {"en": "Rooms on offer", "zh": "等待选择会议室"},
+    "CONFIRMING": {"en": "Waiting for a yes", "zh": "等待确认"},
+    "BOOKED": {"en": "Booked", "zh": "已预订"},
     "phase": {"en": "Phase", "zh": "阶段"},
     "title": {"en": "Summary", "zh": "概要"},
     "language": {"en": "Language", "zh": "语言"},

@@ -14,7 +14,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agentruntime.execution.context import RunContext
-from booking.agent import acts, answers, dialogue, offers, questions, tools
+from booking.agent import acts, answers, dialogue, offers, questions, revisions, tools
 from booking.agent.planner import Heard, choice, propose_answer
 from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset, standing
 from booking.agent.texts import text
@@ -70,6 +70,7 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
         **fresh_dialogue(said["language"]), **said, "read_back": said["assumed"], "consent": None
     }  # fmt: skip
     asked = ((said["question"] or {}).get("data") or {}).get("digest")
+    changes: list[tuple[str, str]] = []
     for number, message in enumerate(current["said"]["messages"]):
         now = datetime.fromisoformat(message["at"]).astimezone(known.zone)
         value = message.get("value") or {}
@@ -93,7 +94,10 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
             proposal = propose_answer(value, asked=asked)
             label = proposal.action
         context.classes[message["id"]] = label[:40]
-        current = dialogue.advance(current, proposal, now)
+        before, current = current, dialogue.advance(current, proposal, now)
+        if proposal.action == "fill":
+            changes += revisions.between(before, current).elements()
+    context.note(**revisions.noted(changes))
     return {key: current[key] for key in ("slots", "dialogue", "result")}
 
 
