@@ -131,5 +131,5 @@ def simulate(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-# The key of a wish is made by chance, and the digest of an offer is over it.
-VOLATILE = frozenset({"intent", "digest"})
+# The key of a wish is made by chance; the digest of an offer, and the consent to it, are over it.
+VOLATILE = frozenset({"intent", "digest", "consent"})
