@@ -238,6 +238,18 @@ def test_every_document_the_code_names_is_there():
             assert (ROOT / name).is_file(), (path, name)
 
 
+def test_every_test_a_guarantee_names_is_there():
+    named = re.findall(r"`(test_\w+)`", (ROOT / "docs/guarantees.md").read_text("utf-8"))
+    tests = {
+        node.name
+        for path in (*ROOT.glob("*/tests/**/test_*.py"), *ROOT.glob("tests/**/test_*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert len(named) > 50
+    assert sorted(set(named) - tests) == []
+
+
 def test_decisions_are_numbered_without_gaps_and_shaped_alike():
     pages = sorted((ROOT / "docs/adr").glob("[0-9]*.md"))
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
