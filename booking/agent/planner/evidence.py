@@ -11,7 +11,7 @@ from booking.agent.planner.proposals import Action, Heard, Planned, Proposal
 from booking.agent.planner.rules import read
 from booking.agent.planner.schema import Plan, Quote
 from booking.agent.understand import Found, Understanding, place_of
-from booking.agent.understand.acts import difference
+from booking.agent.understand.differences import difference
 
 # What the pipeline is to take a message for.
 _ACTS: Mapping[Action, str] = {

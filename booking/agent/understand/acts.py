@@ -16,57 +16,19 @@ How the acts of a draft are told apart (derived from the shared cases):
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 
-from booking.agent.understand import cues, reference, selection
-from booking.agent.understand.facts import Facts
+from booking.agent.understand import cues, selection, stored
+from booking.agent.understand.differences import difference, touched
+from booking.agent.understand.heard import Act, Heard, asks_for_room, ref_of
 from booking.agent.understand.normalise import MASK
-from booking.agent.understand.types import (
-    BookingRef,
-    DraftView,
-    Found,
-    Lexicon,
-    Problem,
-    Selection,
-)
+from booking.agent.understand.types import Selection
 
 SPEAKING = frozenset({"new_request", "provide_slots", "correction", "supplement", "restart"})
 _ANSWERS = {"window": "start_time", "end_time": "duration_minutes"}
-_CHANGES = {
-    "duration_change": "duration_minutes",
-    "start_change": "start_time",
-    "capacity_change": "capacity",
-    "without": "features",
-}
 _WEAK = frozenset({"date", "period", "window", "title", "room", "on_behalf_of", "input_timezone"})
 _MOST_WORDS_BESIDE = 12
 _UNIT = re.compile(r"[\u4e00-\u9fff]|[a-z]+|\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """One message with everything that was read from it."""
-
-    folded: str
-    facts: Facts
-    slots: Mapping[str, Found]
-    problems: tuple[Problem, ...]
-    draft: DraftView
-    lexicon: Lexicon
-
-    @property
-    def words(self) -> str:
-        """What no grammar explained."""
-        return self.facts.rest
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    name: str
-    selection: Selection | None = None
-    ref: BookingRef | None = None
-    wants: str = ""
 
 
 _Rule = Callable[[Heard], Act | None]
@@ -105,17 +67,12 @@ def _check_in(heard: Heard) -> Act | None:
     return Act("check_in", ref=ref_of(heard))
 
 
-def ref_of(heard: Heard) -> BookingRef:
-    last = heard.draft.phase == "BOOKED"
-    return reference.find(heard.folded, heard.facts, heard.slots, heard.lexicon, last=last)
-
-
 def _question(heard: Heard) -> Act | None:
     """Questions about one's bookings, about a room, about what is free."""
     words = heard.words
     if heard.facts.same_room is not None or not cues.QUESTION.search(words):
         return None
-    room = "room" in heard.slots
+    room = "room" in heard.slots or any(p.code == "unknown_room" for p in heard.problems)
     if cues.WHY_NOT.search(words) and (room or heard.draft.is_open):
         return Act("query_room", wants="why")
     if cues.MINE_ASKED.search(words) and cues.LIST.search(words) and not _changes(heard):
@@ -126,10 +83,10 @@ def _question(heard: Heard) -> Act | None:
         room
         and "features" in heard.slots
         and cues.HAS_THING.search(words)
-        and not _asks_for_room(heard)
+        and not asks_for_room(heard)
     ):
         return Act("query_room", wants="features")
-    if not cues.FREE.search(words) or (_asks_for_room(heard) and not room):
+    if not cues.FREE.search(words) or (asks_for_room(heard) and not room):
         return None
     timed = "start_time" in heard.slots and heard.slots["start_time"].rule != "start.now"
     return Act("query_availability" if timed or not room else "query_room")
@@ -139,71 +96,10 @@ def _changes(heard: Heard) -> bool:
     return bool(cues.CANCEL.search(heard.words) or cues.MODIFY.search(heard.words))
 
 
-def _asks_for_room(heard: Heard) -> bool:
-    return bool(_BOOK_VERB.search(heard.words))
-
-
-_BOOK_VERB = re.compile(
-    r"订(?!了|单|吗|的)|预[订定约](?!了|的|单|吗)|约(?:个|一|间)|找(?:个|一|间)|借(?:个|一|间)|要(?:个|一个|一?间)|来(?:个|一?间)|安排"
-    r"|(?<![a-z])(?:book|reserve|need|looking for|get me|grab|arrange|set up|schedule)(?![a-z])"
-)
-
-
-def _names_a_booking(heard: Heard) -> bool:
-    """Whether the words say which stored booking: by title, number, person, or whose and when."""
-    ref = ref_of(heard)
-    if ref.title or ref.owner or ref.everyone or reference.number_of(heard.folded):
-        return True
-    when = any(key in heard.slots for key in ("date", "start_time", "room"))
-    return when and bool(cues.BOOKING_NOUN.search(heard.folded))
-
-
-def _cancel_named(heard: Heard) -> Act | None:
-    if cues.CANCEL.search(heard.words) and "without" not in heard.slots and _names_a_booking(heard):
-        return Act("cancel_booking", ref=ref_of(heard))
-    return None
-
-
-def _modify_named(heard: Heard) -> Act | None:
-    if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
-        return None
-    ref = ref_of(heard)
-    mine = cues.MINE.search(heard.words) and cues.BOOKING_NOUN.search(heard.words)
-    if ref.title or mine or reference.number_of(heard.folded):
-        return Act("modify_booking")
-    return None
-
-
 def _cancel_flow(heard: Heard) -> Act | None:
     strong = cues.CANCEL.search(heard.words) and "without" not in heard.slots
-    weak = cues.CANCEL_WEAK.search(heard.words) and not _touched(heard)
+    weak = cues.CANCEL_WEAK.search(heard.words) and not touched(heard)
     return Act("cancel_flow") if strong or weak else None
-
-
-def _cancel_stored(heard: Heard) -> Act | None:
-    if cues.CANCEL.search(heard.words):
-        return Act("cancel_booking", ref=ref_of(heard))
-    if cues.CANCEL_WEAK.search(heard.words) and not _touched(heard):
-        return Act("cancel_flow")
-    return None
-
-
-def _modify_stored(heard: Heard) -> Act | None:
-    if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
-        return None
-    noun = cues.BOOKING_NOUN.search(heard.words) or ref_of(heard).title
-    if _asks_for_room(heard) and not noun:
-        return None
-    return Act("modify_booking")
-
-
-def correct_booked(heard: Heard) -> Act | None:
-    """Words that take back what was just booked are about that booking: actually, make it 3."""
-    if heard.draft.phase != "BOOKED" or not heard.slots or _asks_for_room(heard):
-        return None
-    if not cues.CORRECTION.search(heard.words):
-        return None
-    return Act("modify_booking", ref=BookingRef(last=True))
 
 
 def _only(pattern: re.Pattern[str], words: str) -> bool:
@@ -287,71 +183,14 @@ def fill(heard: Heard) -> Act | None:
 
 def _off_topic(heard: Heard) -> Act | None:
     """Other work than rooms: no room word, or one only in passing (a poem about rooms)."""
+    if cues.OTHER_GOODS.search(heard.words) and not cues.ROOM_NOUN.search(heard.words):
+        return Act("out_of_domain")
     if not cues.OFF_TOPIC.search(heard.words):
         return None
-    in_passing = not heard.slots and not _asks_for_room(heard)
+    in_passing = not heard.slots and not asks_for_room(heard)
     if in_passing or not cues.ROOM_TOPIC.search(heard.words):
         return Act("out_of_domain")
     return None
-
-
-def _touched(heard: Heard) -> bool:
-    new, changed = difference(heard.slots, heard.problems, heard.draft)
-    return bool(new or changed)
-
-
-def difference(
-    slots: Mapping[str, Found], problems: tuple[Problem, ...], draft: DraftView
-) -> tuple[set[str], set[str]]:
-    """The slots that a message fills anew, and the filled ones that it changes."""
-    new: set[str] = set()
-    changed: set[str] = set()
-    for slot, found in slots.items():
-        verdict = _verdict(slot, found, draft)
-        if verdict is not None:
-            (changed if verdict else new).add(_CHANGES.get(slot, slot))
-    for problem in problems:
-        if problem.slot:
-            (changed if draft.get(problem.slot) is not None else new).add(problem.slot)
-    return new, changed
-
-
-def _verdict(slot: str, found: Found, draft: DraftView) -> bool | None:
-    """True changed, False new, None neither."""
-    if found.rule in {"date.today", "title.kind"} or slot == "period":
-        return None
-    if slot in _CHANGES:
-        return True
-    held = draft.get(slot)
-    if slot == "end_time":
-        return _end_verdict(found, draft)
-    if slot == "window":
-        return _window_verdict(found, draft)
-    if slot == "features":
-        return None if set(found.value) <= set(held or ()) else False
-    if held is None:
-        return None if found.value is None else False
-    if held == found.value:
-        return None
-    untold = (
-        slot in draft.assumed and not draft.missing and draft.phase in {"IDLE", "COLLECTING_SLOTS"}
-    )
-    return not untold
-
-
-def _end_verdict(found: Found, draft: DraftView) -> bool | None:
-    start, length = draft.get("start_time"), draft.get("duration_minutes")
-    if start is None or length is None:
-        return False
-    end = (int(start[:2]) * 60 + int(start[3:]) + length) % 1440
-    return None if found.value == f"{end // 60:02d}:{end % 60:02d}" else True
-
-
-def _window_verdict(found: Found, draft: DraftView) -> bool | None:
-    start = draft.get("start_time")
-    if start is not None:
-        return None if found.value[0] <= start <= found.value[1] else True
-    return None if draft.get("window") == found.value else draft.get("window") is not None
 
 
 def _new_request(heard: Heard) -> Act | None:
@@ -374,8 +213,8 @@ _WITH_DRAFT: tuple[_Rule, ...] = (
     _restart,
     _check_in,
     _question,
-    _cancel_named,
-    _modify_named,
+    stored.cancel_named,
+    stored.modify_named,
     _another,
     _cancel_flow,
     _confirm,
@@ -389,10 +228,10 @@ _WITHOUT_DRAFT: tuple[_Rule, ...] = (
     _restart,
     _check_in,
     _question,
-    _cancel_stored,
-    _modify_stored,
+    stored.cancel_stored,
+    stored.modify_stored,
     _another,
-    correct_booked,
+    stored.correct_booked,
     _confirm,
     _decline,
     _resume,

@@ -51,10 +51,12 @@ _POINT = re.compile(
     rf"(?<![a-z\d])(?P<rel>half|quarter|a quarter|five|ten|twenty|twenty[ -]five|(?P<mins>\d{{1,2}}|{numerals.EN})(?= (?:minutes?|mins?) (?:past|to|before) | past ))"
     rf"(?: minutes?| mins?)? (?P<dir>past|after|to|till|before) "
     rf"(?P<rh>\d{{1,2}}(?!\d)|{_HOUR_EN}(?![a-z]))(?::(?P<rcm>[0-5]\d)|(?: (?P<rm>{_MIN_EN})))?|"
+    rf"(?<![a-z\d])(?<!\d )(?<!and )(?<!or )half[ -](?P<bh>1[0-2]|[1-9]|{_HOUR_EN})(?![\d:.a-z%]|\s?(?:of|people|hours?|hrs?|days?|an?|minutes?|price)(?![a-z]))|"
     rf"(?<![\d:.])(?P<dh>\d{{1,2}})\.(?P<dm>[0-5]\d)(?![\d.])|"
     rf"(?<![a-z])(?P<word>noon|midday|midnight)(?![a-z])|(?P<high>正午|(?<=[到至])中午(?![\d一二三四五六七八九十]))|"
     rf"(?<![a-z])(?P<eh>{_HOUR_EN}|{_TEENS}) (?P<em>{_MIN_EN})|"
-    rf"(?<![\d:.#a-z])(?P<mh>[01]\d|2[0-3])(?P<mm>[0-5]\d)(?P<hrs>\s?h(?:rs|ours)?)?(?![\d:./a-z年])|"
+    rf"(?<![\d:.#a-z])(?P<mh>[01]\d|2[0-3])(?P<mm>[0-5]\d)(?P<hrs>\s?h(?:rs|ours)?)?(?![\d:./年]|(?![ap]m(?![a-z]))[a-z])|"
+    rf"(?<![\d:.#a-z/-])(?P<th>[1-9])(?P<tm>[0-5]\d)(?=\s?[ap]m(?![a-z]))|"
     rf"(?P<bare>(?<![\d.:a-z/#%])\d{{1,2}}(?![\d%/:])(?!\.\d)(?!\s?(?:[个位名人间楼层号月日天周年次块元座栋分]|th|st|nd|rd|rooms?(?![a-z])))|"
     rf"(?<![a-z]){_HOUR_EN}(?![a-z])|{_HOUR_ZH}(?=\s?(?:到|至|[-~])\s?{_HOUR_ZH}[点时:]))"
     rf"(?:\s?o'?\s?clock(?P<oc>)|(?P<ish>-?ish(?![a-z])))?"
@@ -151,7 +153,10 @@ def _numbers(match: re.Match[str]) -> tuple[int, int, bool] | None:
     if match["hh"]:
         return int(match["hh"]), int(match["hm"] or 0), int(match["hh"]) > 12
     if match["mh"]:
-        return int(match["mh"]), int(match["mm"]), True
+        said = match["ap"] or match["part"]
+        return int(match["mh"]), int(match["mm"]), not said or int(match["mh"]) > 12
+    if match["th"]:
+        return int(match["th"]), int(match["tm"]), False
     if match["zh"]:
         return _chinese_numbers(match)
     if match["lh"]:
@@ -188,6 +193,8 @@ def _english_numbers(match: re.Match[str]) -> tuple[int, int, bool] | None:
         return (24 if match["word"] == "midnight" else 12), 0, True
     if match["rel"]:
         return _relative(match)
+    if match["bh"]:
+        return _hour(match["bh"]), 30, False
     if match["dh"]:
         return int(match["dh"]), int(match["dm"]), int(match["dh"]) > 12
     if match["eh"]:

@@ -25,7 +25,7 @@ CANCEL_WEAK = _words(
 )
 MODIFY = _words(
     r"改到|改(?=.{0,12}(?:到|成|为))|挪(?=.{0,12}到)|改成|改为|改在|改期|改一下|挪到|挪一下|移到|调到|调整|换到|换成|推迟|提前|延后|延长|缩短|往后|往前|延到|加长"
-    r"|(?<![a-z])(?:move|moving|reschedule|postpone|push|bring forward|extend|shorten|change|shift|prolong|delay|make (?:(?:the|my)(?! number)|\ue000))(?![a-z])"
+    r"|(?<![a-z])(?:move|moving|reschedule|postpone|push|bring (?:[^,]{0,30} )?forward|extend|shorten|change|shift|prolong|delay|make (?:(?:the|my)(?! number)|\ue000))(?![a-z])"
 )
 LENGTHEN = _words(r"延长|加长|缩短|(?<![a-z])(?:extend|prolong|shorten)(?![a-z])")
 PIVOT_EN = _words(r"(?<![a-z])(?:to|until|till|by|for|into)(?![a-z])")
@@ -47,7 +47,7 @@ ANOTHER = _words(
     r"(?:再|另外|还要|另)(?:订|约|预订|帮我订|要)(?:一|个|间|另)|另一个会|(?<![a-z])(?:another (?:room|booking|one|meeting)|also book|book another|a second room)(?![a-z])"
 )
 CORRECTION = _words(
-    r"不对|不是|错了|说错|改|换成|换到|等等|等一下|还是|应该是|更正|(?<![a-z])(?:actually|instead|wait|sorry|change|rather|make (?:it|that)|correction|i meant|oops|no)(?![a-z])"
+    r"不对|不是|实际上|其实|事实上|我是说|我的意思是|错了|说错|改|换成|换到|等等|等一下|还是|应该是|更正|(?<![a-z])(?:actually|instead|wait|sorry|change|rather|make (?:it|that)|correction|i meant|oops|no)(?![a-z])"
 )
 CONFIRM = _words(
     r"确认|确定|没问题|可以的?|好[的呀啊吧嘞]?|行[的吧啊]?|对[的呀啊]?|是的|是|嗯+|就这样|就这么定|就订这个|订吧|预订吧|提交|成交|同意|没错|要的|妥"
@@ -109,6 +109,13 @@ EVERYONE = _words(
 OFF_TOPIC = _words(
     r"天气|吃(?:什么|饭|啥)|新闻|股票|股价|翻译|笑话|写(?:一?(?:首|个|篇|段)|诗|代码|作文|邮件)|唱|讲个|故事|菜谱|外卖|点餐|打车|机票|酒店|火车票|高铁|闹钟|提醒我|算一下|计算|脚本|代码|电影|音乐|游戏|星座|汇率|彩票|请假|报销"
     r"|(?<![a-z])(?:weather|news|stocks?|translate|jokes?|poems?|write|script|python|javascript|code|recipes?|flights?|hotels?|taxi|uber|restaurants?|lunch order|pizza|alarm|remind me|movies?|music|games?|lottery|exchange rate|capital of|president|homework|essay|vacation request|expenses?|story|sing)(?![a-z])"
+)
+OTHER_GOODS = _words(
+    r"机票|车票|门票|电影票|酒店|宾馆|民宿|火车|高铁|外卖|点餐|订餐|餐厅|饭店|饭馆|打车|专车|蛋糕|鲜花|咖啡"
+    r"|(?<![a-z])(?:flights?|plane|trains?|hotels?|taxi|cab|uber|tickets?|restaurants?|pizza|catering|coffee)(?![a-z])"
+)
+ROOM_NOUN = _words(
+    r"会议|会议室|房间|开会|(?<![a-z])(?:meetings?|rooms?|conference|booking|reservation)(?![a-z])"
 )
 GREETING = _words(
     r"^(?:你好|您好|嗨|哈喽|在吗|早上好|下午好|晚上好|早|hi|hello|hey|good (?:morning|afternoon|evening)|yo|hiya)[\s,.!?。~呀啊there]*$"

@@ -24,6 +24,7 @@ from booking.agent.understand.days import (
 )
 from booking.agent.understand.holidays import (
     HOLIDAY,
+    day_of_month,
     end_of_month,
     end_of_named_month,
     end_of_week,
@@ -112,7 +113,7 @@ def _numbers(match: re.Match[str], today: date) -> Day | None:
     readings = [(first, second), (second, first)]
     if "." in match.group():
         readings = readings[1:]
-    elif re.search(r"[\u4e00-\u9fff]", match.string):
+    elif re.search(r"[\u4e00-\u9fff]", match.string) or match["a"][0] == "0":
         readings = readings[:1]
     days = [
         exact(match, make(year, m, d), today, "date.slash")
@@ -203,6 +204,12 @@ def _great_after(match: re.Match[str], today: date) -> Day | None:
     return Day("relative", today + timedelta(days=days), match.span(), "date.relative")
 
 
+def _today_in_weeks(match: re.Match[str], today: date) -> Day | None:
+    """The day like today, some weeks on: 下下周的今天, this day next week."""
+    weeks = len(match["shift"] or "x")
+    return Day("relative", today + timedelta(weeks=weeks), match.span(), "date.offset")
+
+
 def _in_units(match: re.Match[str], today: date) -> Day | None:
     groups = match.groupdict()
     value = later_by(groups["n"] or groups["n2"], match["u"], today)
@@ -228,6 +235,7 @@ _RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (rf"(?P<rel>下下个?月|下个?月|这个?月|本月|当月)份?的?\s?(?P<d>{NUM_ZH})\s?[日号]", _day_in_month_zh),
         (rf"(?<![a-z])(?:the )?(?P<d>\d{{1,2}}(?:st|nd|rd|th)|{numerals.ORDINAL})(?: day)? of (?P<rel>(?:next|this|the following|the) month)(?![a-z])", _day_in_month_en),
         (rf"{YEAR_ZH}?(?P<zm>{NUM_ZH})月份?的?月?[底末]|(?<![a-z])(?:the )?end of {MONTH_EN}", end_of_named_month),
+        (rf"(?:{YEAR_ZH}?(?<!\d)(?P<zm>{NUM_ZH})月份?|(?P<rel>下下个?月|下个?月|这个?月|本月|当月)份?)的?(?:(?P<last>最后一天)|(?:第|头|首)(?P<nth>[一1])?[天日])|(?<![a-z])(?:the )?(?:(?P<last2>last)|first|1st) day (?:of|in) (?:(?P<rel2>(?:next|this|the following|the) month)|{MONTH_EN})(?![a-z])", day_of_month),
         (r"(?:下个?|这个?|本|当)?月[底末]|(?<![a-z])(?:the )?end of (?:next |the |this )?month", end_of_month),
         (rf"(?P<m>{NUM_ZH})月份?的?第(?P<n>[一二三四1-4])个{WEEK_ZH}(?P<w>[一二三四五六日天])", nth_weekday_of),
         (rf"(?<![a-z])(?:the )?(?P<n>first|second|third|fourth|last|1st|2nd|3rd|4th) (?P<w>{WEEKDAY_EN}) (?:of|in) {MONTH_EN}", nth_weekday_of),
@@ -244,8 +252,9 @@ _RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (rf"(?<![两每一二三四五六七八九十\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}(?P<d>[一二三四五六日天]{{2,5}})(?!\s?[一二三四五六七八九十天点时个分刻人位名楼层到至]|起)", _weekdays_zh),
         (rf"(?<![两每一二三四五六七八九十\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}的?{WEEK_ZH}?(?P<d>[一二三四五六日天])(?!次)", _weekday_zh),
         (rf"(?<![两每\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}(?P<d>[1-7])(?![\d点:])", _weekday_zh),
-        (rf"(?<![a-z])(?:(?:this )?(?:coming|upcoming) |(?P<pre>(?:next|this|last) ))?(?P<d>{WEEKDAY_EN})(?![a-z])\.?(?:,? (?P<post>(?:of )?(?:the )?(?:next|this|following|coming) week))?(?: the (?P<nth>{numerals.ORDINAL}))?", _weekday_english),
-        (rf"(?<![a-z]){_COUNT_EN} {_UNIT_EN} (?:from (?:now|today)|later|hence)(?![a-z])", _in_units),
+        (rf"(?<![a-z])(?:(?:this )?(?:coming|upcoming) |(?P<pre>(?:next|this|last) ))?(?P<d>{WEEKDAY_EN})(?![a-z])\.?(?:,? (?P<post>(?:of )?(?:the )?(?:next|this|following|coming) week|after next|(?:of )?the week after next))?(?: the (?P<nth>{numerals.ORDINAL}))?", _weekday_english),
+        (rf"(?<![a-z]){_COUNT_EN} {_UNIT_EN} (?:from (?:now|today)|later|hence|today)(?![a-z])", _in_units),
+        (rf"(?P<shift>下{{1,3}})个?{WEEK_ZH}的?(?:今天|这一?天|同一天|此时|这个时候)|(?<![a-z])(?:(?:today|this (?:same )?(?:day|time)|(?:the )?same day)(?: of)?,? next week|today week)(?![a-z])", _today_in_weeks),
         (r"大+后[天日]", _great_after),
         (r"后[天日]|(?:the )?day after (?:tom+or+ow|tmrw|tmr)(?![a-z])", _relative(2)),
         (r"明[天日儿]?(?=上午|下午|早|晚|中午|傍晚)|明[天日儿]|(?<![a-z])(?:tom+or+ow|tom+or+w|tmrw|tmr|tmw|2moro|tomo)(?:'s)?(?![a-z])", _relative(1)),
@@ -266,9 +275,25 @@ _MOVED = re.compile(
     r"(?:改|挪|移|调|换|推迟|延|提前)到?\s?$|(?:moved?|change|push|postpone)[^,]{0,20} to\s?$"
 )
 _FROM_BASE = re.compile(rf"(?<!for )(?<![a-z]){_COUNT_EN} {_UNIT_EN} (?:from|after) (?:the )?$")
-_ISO = re.compile(
-    r"(?<![\d-])(?P<m>0[1-9]|1[0-2])-(?P<d>0[1-9]|[12]\d|3[01])(?![\d点-]|:\d|\s?[ap]m)"
+_DASHED = re.compile(
+    r"(?<![\d:.-])(?P<a>0?[1-9]|[12]\d|3[01])-(?P<b>0?[1-9]|[12]\d|3[01])(?:[日号]|(?![\d点时-]|[:.]\d|\s?[ap]m|\s?[个位名人]|\s?(?:hours?|h|days?|people|min)))"
 )
+_CLOCK = re.compile(r"\d\s?(?:点|时|[ap]m(?![a-z])|o'?clock)|\d:\d\d|[一二两三四五六七八九十]点")
+_EARLY, _LATE = 7, 12
+
+
+def _dashed(scan: Scan, today: date) -> Day | None:
+    """03-15, or 3-15 where that cannot be from 3 to 15 hours or another time is said beside it."""
+    match = _DASHED.search(scan.text)
+    if match is None:
+        return None
+    first, second = match["a"], match["b"]
+    written = "0" in {first[0], second[0]}
+    apart = int(first) < _EARLY and int(second) > _LATE
+    rest = scan.text[: match.start()] + " " + scan.text[match.end() :]
+    if written or apart or match.group()[-1] in "日号" or _CLOCK.search(rest):
+        return _numbers(match, today)
+    return None
 
 
 def find(scan: Scan, today: date) -> tuple[Day, ...]:
@@ -282,10 +307,9 @@ def find(scan: Scan, today: date) -> tuple[Day, ...]:
             if (read := reader(match, today)) is not None:
                 found.append(read)
                 scan.take(match.span())
-    iso = None if found else _ISO.search(scan.text)
-    if iso is not None and "0" in {iso["m"][0], iso["d"][0]}:
-        found.append(next_month_day(iso, int(iso["m"]), int(iso["d"]), today))
-        scan.take(iso.span())
+    if not found and (day := _dashed(scan, today)) is not None:
+        found.append(day)
+        scan.take(day.span)
     return tuple(_marked(day, scan) for day in sorted(found, key=lambda day: day.span))
 
 

@@ -119,6 +119,7 @@ _RULES = (
         rf"\s?[零又]?(?P<m>\d{{1,2}}|{numerals.ZH})\s?分钟?)?",
         _hours_and,
     ),
+    _rule("hour_and_half_en", r"(?<![a-z])hour and a half(?![a-z])", _fixed(90)),
     _rule("another_hour_en", rf"another {_HOUR_EN}", _fixed(60)),
     _rule("hours_short_zh", rf"{_N}\s?个\s?钟(?!头)", _times(60)),
     _rule(
@@ -170,6 +171,7 @@ _DAYS = re.compile(
     rf"(?P<n>{numerals.NUMBER}|两|几)\s?个?\s?(?P<u>天|周|星期|礼拜|(?<=[两 ])日)(?![前后内一二三四五六日天]|\s?(?:之|以|过)[前后])"
     rf"|(?<![a-z])(?P<n2>a|an|one|some|a few|a couple of|all|(?:the )?whole|{numerals.NUMBER})[ -](?P<u2>days?|weeks?)(?![a-z])(?! (?:ago|later|from now|from today|hence|in advance))"
 )
+_HALF_MORE = re.compile(r"\s?个?半(?!小时|天|个)| and a half(?![a-z])")
 _FEW = {"几": 3, "some": 3, "a few": 3, "a couple of": 2, "a": 1, "an": 1, "all": 1}
 
 
@@ -227,9 +229,11 @@ def find_days(scan: Scan) -> tuple[Length, ...]:
         said, unit = match["n"] or match["n2"], match["u"] or match["u2"]
         count = _FEW.get(said.removeprefix("the ").replace("whole", "all"), numerals.read(said))
         if count:
-            days = count * (7 if unit[0] in "周星礼w" else 1)
-            found.append(Length(days * DAY, match.span(), "duration.days", said in _FEW))
-            scan.take(match.span())
+            more = _HALF_MORE.match(scan.text, match.end())
+            days = (count + (0.5 if more else 0)) * (7 if unit[0] in "周星礼w" else 1)
+            span = (match.start(), more.end() if more else match.end())
+            found.append(Length(days * DAY, span, "duration.days", said in _FEW))
+            scan.take(span)
     return tuple(found)
 
 

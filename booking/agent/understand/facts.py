@@ -64,7 +64,7 @@ def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
     same_room = titles.find_same_room(scan, lexicon.own)
     repeat = recurrence.find(scan)
     rooms, problems = places.find_codes(scan, lexicon, said)
-    offset, moves, lengths = _lengths(scan)
+    offset, moves, lengths, unclear = _lengths(scan)
     all_day = durations.find_all_day(scan)
     heads = people.find(scan)
     areas, unknown = places.find_areas(scan, lexicon, said)
@@ -99,26 +99,33 @@ def gather(folded: str, said: str, *, lexicon: Lexicon, now: datetime) -> Facts:
         parts=parts,
         on_behalf=on_behalf,
         same_room=same_room,
-        problems=(*problems, *unknown),
+        problems=(*problems, *unknown, *unclear),
     )
     return _capped(facts, folded)
 
 
 def _lengths(
     scan: Scan,
-) -> tuple[shifts.Offset | None, tuple[shifts.Shift, ...], tuple[durations.Length, ...]]:
+) -> tuple[
+    shifts.Offset | None,
+    tuple[shifts.Shift, ...],
+    tuple[durations.Length, ...],
+    tuple[Problem, ...],
+]:
     offset: shifts.Offset | None = None
-    moves, lengths = [], []
+    moves, lengths, unclear = [], [], []
     for length in durations.find(scan):
         if offset is None and (ahead := shifts.is_offset(length, scan)):
             offset = ahead
             scan.take(ahead.span)
+        elif shifts.is_either_way(length, scan):
+            unclear.append(Problem("ambiguous_time", "start_time", length.span))
         elif shift := shifts.is_shift(length, scan):
             moves.append(shift)
             scan.take(shift.span)
         else:
             lengths.append(length)
-    return offset, tuple(moves), tuple(lengths)
+    return offset, tuple(moves), tuple(lengths), tuple(unclear)
 
 
 def _days(

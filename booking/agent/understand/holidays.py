@@ -76,6 +76,22 @@ def end_of_month(match: re.Match[str], today: date) -> Day | None:
     return _last_of(match, end)
 
 
+def day_of_month(match: re.Match[str], today: date) -> Day | None:
+    """The first or the last day of a month that is named."""
+    said = match["rel"] or match["rel2"] or ""
+    month = numerals.read(match["zm"]) if match["zm"] else 0
+    if match["mon"]:
+        month = month_en(match["mon"])
+    if month is None or month > 12:
+        return impossible(match)
+    end = month_end(today, months=month_shift(said))
+    if month:
+        year = year_zh(match["y"], today) if match["y"] else today.year + (month < today.month)
+        end = month_end(date(year, month, 1))
+    is_last = match["last"] or match["last2"]
+    return exact(match, end if is_last else end.replace(day=1), today, "date.day_of_month")
+
+
 def _last_of(match: re.Match[str], end: date) -> Day:
     whole = (end - timedelta(days=_MONTH_END_DAYS - 1), end)
     return Day("named", end, match.span(), "date.month_end", assumed=True, whole=whole)

@@ -89,6 +89,8 @@ def week_shift(said: str) -> int:
     text = said.lower()
     if "上" in text or "last" in text:
         return -1
+    if "after next" in text:
+        return 2
     return text.count("下") or int(bool(re.search("next|following|coming", text)))
 
 

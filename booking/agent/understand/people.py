@@ -22,7 +22,7 @@ _WHO_EN = (
     r"|co-workers?|folks|teammates?|team members|members|heads|seats?|seater|employees|staff"
     r"|students|interviewees|visitors|clients|friends|guys|of us)(?![a-z])"
 )
-_WHO = rf"(?:(?:个|位|名)?\s?{_WHO_ZH}|\s?(?:other |more )?{_WHO_EN}|-person(?![a-z])|-seater(?![a-z]))"
+_WHO = rf"(?:(?:个|位|名|各(?=人))?\s?{_WHO_ZH}|\s?(?:other |more )?{_WHO_EN}|-person(?![a-z])|-seater(?![a-z]))"
 _MEASURED = rf"(?:{_WHO}|个|位|名)"
 _NOT_TIME = (
     r"(?!\s?(?:[:/.]\d|am(?![a-z])|pm(?![a-z])|o'?clock|点|时|hours?|hrs?|h(?![a-z])|min|days?|weeks?"
@@ -155,6 +155,7 @@ _RULES = (
     _rule(
         "only_me", r"(?<![a-z])(?:just|only) me(?![a-z])|就我一个人?|我一个人|我自己", _always(1)
     ),
+    _rule("we_two", r"(?:我们|咱们|咱|我)\s?(?P<n>[俩仨])", _plain),
     _rule("us_zh", rf"(?:我们|咱们|咱)\s?(?:一共|总共|共|有|大概)?\s?{_N}\s?{_MEASURED}", _plain),
     _rule(
         "range",
@@ -183,7 +184,7 @@ _RULES = (
     _rule(
         "headcount",
         rf"(?:参会)?(?:人数|headcount|head count|capacity|attendees|number of {_WHO_EN})"
-        r"\s?(?:改成|改为|改到|是|为|of|is|to|should be|will be|:|=)?\s?"
+        r"\s?(?:[写说搞填打]?错了?,?\s?(?:应该|其实)?是?|改成|改为|改到|是|为|of|is|to|should be|will be|:|=)?\s?"
         rf"{_SIGN}{_N}{_NOT_TIME}",
         _plain,
     ),

@@ -155,6 +155,32 @@ def _same_month(match: re.Match[str], today: date) -> Period | None:
     return None
 
 
+def _quarter(match: re.Match[str], today: date) -> Period | None:
+    """下个季度, next quarter, 第二季度, in Q2: that quarter, or next year's once it is over."""
+    this = (today.month - 1) // 3
+    said = match["n"] or match["n2"]
+    if said:
+        wanted = (numerals.read(said) or 0) - 1
+        ahead = wanted - this + 4 * (wanted < this)
+    else:
+        ahead = month_shift(match["rel"] or match["rel2"] or "")
+    first = month_end(today.replace(day=1), months=3 * ahead - (today.month - 1) % 3).replace(day=1)
+    return Period(first, month_end(first, months=2), match.span(), "period.quarter")
+
+
+def _within(match: re.Match[str], today: date) -> Period | None:
+    """三天内, within two weeks: from today on."""
+    count = numerals.read(match["n"] or match["n2"] or "一")
+    if not count or count > 400:
+        return None
+    unit = match["u"] or match["u2"]
+    if unit[0] in "m月":
+        last = months_later(today, count)
+    else:
+        last = today + timedelta(days=count * (7 if unit[0] in "周星礼w" else 1))
+    return Period(today, last, match.span(), "period.within")
+
+
 _D = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{numerals.ORDINAL})"
 _YEAR_EN = rf"(?:,? ?(?:in |of )?(?P<y2>{YEAR})(?![\d:]))?"
 _NO_CLOCK = r"(?![a-z\d:]|\.\d| ?(?:[ap]m|[ap]|o'?clock)(?![a-z]))"
@@ -174,6 +200,8 @@ _FIRST_RULES: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
         (rf"(?<![a-z])(?P<part>early|mid|late)[ -](?:{MONTH_EN}{_YEAR_EN}|{_REL_EN})(?! ?\d)", _month_part),
         (rf"(?:未来|接下来|今后|往后|将来)的?\s?(?P<n>{numerals.NUMBER}|几)\s?(?P<u>天|日|周|个?星期|个?礼拜|个月)", _ahead),
         (rf"(?<![a-z])(?:(?:in|over|for|within|during) )?(?:the )?(?:next|coming|following) (?P<n>{numerals.NUMBER}|few|couple(?= of))(?: of)? (?P<u>days?|weeks?|months?)(?![a-z])", _ahead),
+        (r"(?P<rel>下个?|这个?|本|上个?)季度(?!会|评|预|总|报|复|业|计|规)|第?(?P<n>[一二三四1-4])季度(?!会|评|预|总|报|复|业|计|规)|(?<![a-z])(?P<rel2>next|this|the coming) quarter(?! (?:of|past|to|hour)|[a-z])|(?<![a-z])(?:in|during|for) q(?P<n2>[1-4])(?![a-z\d])", _quarter),
+        (rf"(?P<n>{numerals.NUMBER})\s?个?\s?(?P<u>天|日|周|星期|礼拜|月)(?:之内|以内|内)|(?<![a-z])within (?:the next )?(?P<n2>{numerals.NUMBER}|(?=an? ))(?:an? )?\s?(?P<u2>days?|weeks?|months?)(?![a-z])", _within),
     )
 )  # fmt: skip
 _SHIFTED = r"(?:下{1,4}个?|这个?|本|上个?|当)"
@@ -181,7 +209,7 @@ _LAST_RULES: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
     (re.compile(pattern), reader)
     for pattern, reader in (
         (rf"(?P<pre>{_SHIFTED})?个?周末|(?<![a-z])(?:on |at |over )?(?:the |(?P<pre2>this (?:coming )?|next |coming |following ))?weekend(?![a-z])", _weekend),
-        (rf"{_SHIFTED}{WEEK_ZH}(?P<rest>剩下的?(?:时间|几天)?)?(?![一二三四五六日天]|[1-7](?![\d点:]))|(?<![a-z])(?P<rest2>rest of )?(?:the )?(?:next|this|following|coming|last) week(?![a-z])", _week),
+        (rf"{_SHIFTED}{WEEK_ZH}(?P<rest>剩下的?(?:时间|几天)?)?(?![一二三四五六日天]|[1-7](?![\d点:]))|(?<![a-z])(?P<rest2>rest of )?(?:the )?(?:(?:next|this|following|coming|last) week|week after next)(?![a-z])", _week),
         (rf"{YEAR_ZH}?(?<![\d个第每])(?P<zm>{NUM_ZH})月份?(?![\d一二三四五六七八九十会])|{_REL_ZH}份?", _whole_month),
         (rf"(?<![a-z]){MONTH_EN},? ?(?:in |of )?(?P<y2>{YEAR})(?![\d:])", _whole_month),
         (rf"(?<![a-z])(?:in|for|during|of|from|since|until|till|by|throughout|this|next) {MONTH_EN}(?! ?\d)", _whole_month),
@@ -297,7 +325,7 @@ def lasting(days: tuple[Day, ...], length: Length) -> Period | None:
     """So many days from the one day that was said: for 3 days from tomorrow."""
     if len(days) != 1 or days[0].value is None:
         return None
-    day, count = days[0], round(length.minutes) // DAY
+    day, count = days[0], -(-round(length.minutes) // DAY)
     span = (min(length.span[0], day.span[0]), max(length.span[1], day.span[1]))
     last = days[0].value + timedelta(days=count - 1)
     return Period(days[0].value, last, span, "period.lasting")

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from booking.agent.understand import acts, assigned, cues, injection, reference, spelling, when
 from booking.agent.understand.facts import Facts, gather
+from booking.agent.understand.heard import Act, Heard
 from booking.agent.understand.normalise import Normalised, language_of, normalise
 from booking.agent.understand.scope import scope_of
 from booking.agent.understand.selection import choose_option
@@ -55,10 +56,10 @@ def understand(
         draft = DraftView(language=draft.language)
     facts = gather(folded, message.text, lexicon=lexicon, now=now)
     slots, problems = _slots(facts, folded, message, now=now, hours=hours, draft=draft)
-    heard = acts.Heard(folded, facts, slots, tuple(problems), draft, lexicon)
+    heard = Heard(folded, facts, slots, tuple(problems), draft, lexicon)
     done = assigned.act_of(heard, act) if act else acts.decide(heard)
     if attacks and done.name in _COMMANDS:
-        done = acts.Act("injection")
+        done = Act("injection")
     result = Understanding(
         text=message.text,
         language=language_of(message.text, draft.language),
@@ -99,13 +100,13 @@ def place_of(words: str, text: str) -> Span | None:
     return None
 
 
-def _names(act: acts.Act, *, attacked: bool) -> tuple[str, ...]:
+def _names(act: Act, *, attacked: bool) -> tuple[str, ...]:
     if attacked and act.name != "injection":
         return (act.name, "injection")
     return (act.name,)
 
 
-def _relevant(problems: list[Problem], act: acts.Act) -> list[Problem]:
+def _relevant(problems: list[Problem], act: Act) -> list[Problem]:
     if act.wants == "unclear":
         return [Problem("not_understood", "", (0, 0))]
     if act.name.startswith("query"):

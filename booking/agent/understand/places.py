@@ -72,7 +72,7 @@ _ANY = (
     (
         "building",
         re.compile(
-            r"(?:哪|任何|任意|不限|随便哪)一?(?:个)?(?:楼栋|栋|座|大楼)(?:都行|都可以)?|(?:any|either) building"
+            r"(?:哪|任何|任意|不限|随便哪)一?(?:个)?(?:楼栋|栋|座|大楼|楼(?!层|上|下))(?:都行|都可以)?|楼栋?不限|(?:any|either) building"
         ),
     ),
     (
@@ -170,8 +170,9 @@ def _building(scan: Scan, span: Span, code: str | None, rule: str) -> Place:
 
 
 _CODE = re.compile(r"(?<![a-z\d])(?P<a>[a-z]{1,4})[\s-]?(?P<b>\d{1,4}[a-z]?)(?![\d])(?!:\d)")
+_LIKE_A_CODE = re.compile(r"[a-z]\d{3,4}")
 _DIGITS = re.compile(
-    r"(?<![\d:./#-])(?P<room>\d{2,5})(?![\d:/%年月日号点时个位名人分小]|\.\d|-\d|\s?(?:people|am|pm|min|hour))"
+    r"(?<![a-z\d:./#-])(?P<room>\d{2,5})(?![\d:/%年月日号点时个位名人分小]|\.\d|-\d|\s?(?:people|am|pm|min|hour))"
 )
 
 
@@ -210,7 +211,9 @@ def find_codes(scan: Scan, lexicon: Lexicon, said: str) -> tuple[list[Place], li
         code = table.get(match["a"] + match["b"])
         if code is not None:
             found.append(_room(scan, match.span(), code, "code"))
-        elif match["a"] in letters and len(match["b"]) >= 3:
+        elif len(match["b"]) >= 3 and (
+            match["a"] in letters or _LIKE_A_CODE.fullmatch(match.group())
+        ):
             text = said[slice(*match.span())]
             problems.append(Problem("unknown_room", "room", match.span(), text))
             scan.take(match.span())

@@ -173,6 +173,8 @@ def find_change(
         new["end_time"] = new.pop("start_time")
     for shift in whole.moves:
         new.pop("duration_minutes", None)
+        if "start_time" in new and new["start_time"].rule == "start.later":
+            del new["start_time"], new["date"]
         new[shift.kind] = Found(shift.minutes, shift.span, f"{shift.kind}.said")
     ref = find(before, named, old, lexicon, last=draft.phase == "BOOKED")
     if _is_named_behind(before, after, lexicon):

@@ -12,11 +12,14 @@ from booking.agent.understand.types import Span
 _LATER_ZH = r"\s?(?:之后|以后|过后|后)(?![天年])"
 _AFTER = re.compile(_LATER_ZH)
 _EN_IN = re.compile(r"(?<![a-z])in (?:about |around )?$")
-_EN_FROM_NOW = re.compile(r"\s(?:from now|later)(?![a-z])")
+_EN_FROM_NOW = re.compile(r"\s(?:from now|(?P<later>later))(?![a-z])")
+_MOVED = re.compile(
+    r"(?<![a-z])(?:mov(?:e|ing)|push|shift|reschedul(?:e|ing)|postpon(?:e|ing)|start|delay|change|put)(?![a-z])"
+)
 _WITHIN = re.compile(r"(?:未来|接下来|今后)的?\s?$|(?<![a-z])(?:the )?(?:next|coming|following) $")
 _SHIFT = re.compile(
-    r"(?P<later>推迟|延后|往后推?|后移|后延|push(?:ed)? (?:it )?back|postpone|delay|晚(?=了?点?$))|"
-    r"(?P<earlier>提前|提早|往前提?|前移|bring (?:it )?forward|早(?=了?点?$))|"
+    r"(?P<later>推迟|延后|往后推?|后移|后延|push(?:ed)? (?:[^,]{0,30} )?back|postpone|delay|晚(?=了?点?$))|"
+    r"(?P<earlier>提前|提早|往前提?|前移|bring (?:[^,]{0,30} )?forward|move (?:[^,]{0,30} )?up(?: by)?(?= )|早(?=了?点?$))|"
     r"(?P<longer>延长|加长|多开|多用|再开|续|extend|prolong|lengthen|多订|多加|加(?!到))|"
     r"(?P<shorter>缩短|减少|少开|少用|shorten|cut|reduce)"
 )
@@ -60,8 +63,10 @@ def is_offset(length: Length, scan: Scan) -> Offset | None:
         return Offset(ahead, (start, match.end()), "start.from_now")
     if match := _EN_IN.search(before := scan.before(start, 16)):
         return Offset(ahead, (start - len(before) + match.start(), end), "start.from_now")
-    if match := _EN_FROM_NOW.match(scan.text, end):
-        return Offset(ahead, (start, match.end()), "start.from_now")
+    match = _EN_FROM_NOW.match(scan.text, end)
+    if match and not (match["later"] and _MOVED.search(scan.before(start, 60))):
+        rule = "start.later" if match["later"] else "start.from_now"
+        return Offset(ahead, (start, match.end()), rule)
     if match := _WITHIN.search(before):
         return Offset(ahead, (start - len(before) + match.start(), end), "window.ahead")
     return None
@@ -84,6 +89,14 @@ def is_shift(length: Length, scan: Scan) -> Shift | None:
     if re.search(r"(?<![a-z])(?:to|for)\s?$", gap):
         return None
     return _shift(heads[-1], length, length.span)
+
+
+_EITHER_WAY = re.compile(r"(?<![a-z])mov(?:e|ing) (?:[^,]{0,30} )?(?:back|forwards?)(?: by)?\s?$")
+
+
+def is_either_way(length: Length, scan: Scan) -> bool:
+    """Move it back an hour: some mean earlier, some later."""
+    return bool(_EITHER_WAY.search(scan.before(length.span[0], 50)))
 
 
 def _shift(match: re.Match[str], length: Length, span: Span) -> Shift:

@@ -40,6 +40,7 @@ _COUNTED = {"小时", "分钟"}  # only after a number: 十分中肯 is no ten m
 _NUMERALS = "零一二两三四五六七八九十百半个"
 _WORDS_OF_THEIR_OWN = set(_NUMERALS) | set("是事时以已候有又之再")  # 时候天气, 晚上五点
 _DAY_SLIP = re.compile(r"(?<=[今明后])[田甜填](?!写|空)")
+_HOUR_SLIP = re.compile(r"(?<=\d)小[事是市式](?![情故长])")  # how 小时 comes out of a keyboard
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]{2,}")
 _LENGTHS = sorted({len(word) for word in _CHINESE}, reverse=True)
 
@@ -84,7 +85,7 @@ def _table() -> dict[tuple[str, ...], str]:
 
 
 def _by_sound(folded: str, keep: Span | None) -> str:
-    folded = _DAY_SLIP.sub("天", folded)
+    folded = _HOUR_SLIP.sub("小时", _DAY_SLIP.sub("天", folded))
     characters = list(folded)
     for run in _HAN_RUN.finditer(folded):
         if keep is not None and run.start() < keep[1] and run.end() > keep[0]:

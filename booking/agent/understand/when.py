@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from booking.agent.understand import durations, hours, zones
+from booking.agent.understand import durations, hours, overnight, zones
 from booking.agent.understand.clock import Point, Range
 from booking.agent.understand.facts import Facts
 from booking.agent.understand.shifts import Offset
@@ -33,15 +33,45 @@ def decide(
 ) -> tuple[dict[str, Found], list[Problem]]:
     """The time slots of one message. Without `may_assume_today` an open date stays open."""
     table = Table(facts, said, now, opening, draft, may_assume_today)
-    choose_day(table)
+    stay = overnight.find(facts, said)
+    if stay is not None:
+        _stay(table, stay)
+    else:
+        choose_day(table)
     _lengths(table)
     _window(table)
-    _clock(table)
+    if stay is None:
+        _clock(table)
     _all_day(table)
     _range_against_duration(table)
     settle_series(table)
     assume_today(table)
     return table.slots, table.problems
+
+
+def _stay(table: Table, stay: overnight.Stay) -> None:
+    """A time over midnight keeps its length; over a day it is no booking, and is asked about."""
+    first = stay.first
+    table.day = first
+    if first.value is not None:
+        table.slots["date"] = Found(first.value.isoformat(), first.span, first.rule, first.assumed)
+    for slot, point in (("start_time", stay.start), ("duration_minutes", stay.end)):
+        if not point.possible:
+            table.ask("impossible_time", slot, point.span)
+            return
+    begin = hours.choose(stay.start, _frame(table))
+    if begin.minutes is None:
+        table.ask("ambiguous_time", "start_time", stay.start.span, _clocks(begin.options))
+        table.ask("impossible_duration", "duration_minutes", stay.span)
+        return
+    _set_start(table, begin.minutes, stay.start.span, "start.range", assumed=begin.assumed)
+    opens, closes = hours.minutes_of(table.hours)
+    finish = hours.choose(stay.end, hours.Frame(opens, closes)).minutes
+    length = None if finish is None else stay.minutes(begin.minutes, finish)
+    if length is None or length > hours.DAY:
+        table.ask("impossible_duration", "duration_minutes", stay.span)
+    else:
+        table.range = (length, stay.span)
 
 
 def _lengths(table: Table) -> None:
@@ -109,6 +139,11 @@ def _zone_frame(table: Table, zone: str, opens: int, closes: int) -> hours.Frame
 
 def _clock(table: Table) -> None:
     facts = table.facts
+    if facts.offset is not None and facts.offset.rule == "start.later" and table.known_start():
+        table.slots["start_change"] = Found(
+            facts.offset.minutes, facts.offset.span, "start_change.said"
+        )
+        return
     if facts.offset is not None:
         (_ahead if facts.offset.rule == "window.ahead" else _from_now)(table, facts.offset)
         return

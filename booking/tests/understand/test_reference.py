@@ -74,3 +74,18 @@ def test_the_booking_just_made_is_meant_when_none_is_named(text):
 
 def test_an_assumed_day_names_no_booking():
     assert read("cancel the morning meeting").booking_ref.date is None
+
+
+def test_an_hour_later_moves_the_booking_and_says_nothing_about_now():
+    heard = read("move the budget planning an hour later")
+
+    assert heard.booking_ref.booking_ids == (72,)
+    assert {slot: found.value for slot, found in heard.slots.items()} == {"start_change": 60}
+
+
+def test_moving_it_back_an_hour_may_be_either_way_and_is_asked():
+    heard = read("move budget planning back an hour")
+
+    assert "start_change" not in heard.slots
+    assert "duration_minutes" not in heard.slots
+    assert [problem.code for problem in heard.problems] == ["ambiguous_time"]

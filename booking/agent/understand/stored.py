@@ -1,0 +1,59 @@
+"""Acts on stored bookings: cancelling and changing one that the words name, or that was just made."""
+
+from __future__ import annotations
+
+from booking.agent.understand import cues, reference
+from booking.agent.understand.differences import touched
+from booking.agent.understand.heard import Act, Heard, asks_for_room, ref_of
+from booking.agent.understand.types import BookingRef
+
+
+def _names_a_booking(heard: Heard) -> bool:
+    """Whether the words say which stored booking: by title, number, person, or whose and when."""
+    ref = ref_of(heard)
+    if ref.title or ref.owner or ref.everyone or reference.number_of(heard.folded):
+        return True
+    when = any(key in heard.slots for key in ("date", "start_time", "room"))
+    return when and bool(cues.BOOKING_NOUN.search(heard.folded))
+
+
+def cancel_named(heard: Heard) -> Act | None:
+    if cues.CANCEL.search(heard.words) and "without" not in heard.slots and _names_a_booking(heard):
+        return Act("cancel_booking", ref=ref_of(heard))
+    return None
+
+
+def modify_named(heard: Heard) -> Act | None:
+    if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
+        return None
+    ref = ref_of(heard)
+    mine = cues.MINE.search(heard.words) and cues.BOOKING_NOUN.search(heard.words)
+    if ref.title or mine or reference.number_of(heard.folded):
+        return Act("modify_booking")
+    return None
+
+
+def cancel_stored(heard: Heard) -> Act | None:
+    if cues.CANCEL.search(heard.words):
+        return Act("cancel_booking", ref=ref_of(heard))
+    if cues.CANCEL_WEAK.search(heard.words) and not touched(heard):
+        return Act("cancel_flow")
+    return None
+
+
+def modify_stored(heard: Heard) -> Act | None:
+    if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
+        return None
+    noun = cues.BOOKING_NOUN.search(heard.words) or ref_of(heard).title
+    if asks_for_room(heard) and not noun:
+        return None
+    return Act("modify_booking")
+
+
+def correct_booked(heard: Heard) -> Act | None:
+    """Words that take back what was just booked are about that booking: actually, make it 3."""
+    if heard.draft.phase != "BOOKED" or not heard.slots or asks_for_room(heard):
+        return None
+    if not cues.CORRECTION.search(heard.words):
+        return None
+    return Act("modify_booking", ref=BookingRef(last=True))
