@@ -370,6 +370,15 @@ async def test_what_a_model_cannot_tell_the_rules_may(ask, server):
     assert planned.figures["fallback"] is False
 
 
+async def test_words_that_the_pipeline_has_read_are_not_read_for_another_slot(ask, server):
+    """Alone, "4" would be a start; where it stands it is an end."""
+    server.answer = always(plan("fill", start_time="4", capacity="3"))
+
+    planned = await ask("tomorrow from 3 to 4 pm")
+
+    assert slots(planned) == slots(planned_by_rules(heard("tomorrow from 3 to 4 pm")))
+
+
 async def test_a_title_is_the_persons_own_words(ask, server):
     server.answer = always(plan("fill", title="budget thing"))
 

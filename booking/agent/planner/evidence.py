@@ -12,9 +12,10 @@ from booking.agent.planner.rules import read
 from booking.agent.planner.schema import Plan, Quote
 from booking.agent.understand import Found, Understanding, place_of
 from booking.agent.understand.differences import difference
+from booking.agent.understand.types import Span
 
 # What the pipeline is to take a message for.
-_ACTS: Mapping[Action, str] = {
+ACTS: Mapping[Action, str] = {
     "fill": "fill",
     "select": "select",
     "decline": "decline",
@@ -48,7 +49,7 @@ def weigh(plan: Plan, heard: Heard) -> Weighed:
     action: Action = plan.action  # type: ignore[assignment]
     if action == "unclear":
         return Weighed(planned=Planned(proposal=Proposal(action="unclear"), label=""), dropped=())
-    base = read(heard, act=_ACTS[action])
+    base = read(heard, act=ACTS[action])
     understood = base
     dropped: tuple[str, ...] = ()
     if action in _SLOTTED:
@@ -80,9 +81,8 @@ def _with_quotes(
             if not _is_known(quote, heard):
                 dropped.append(quote.slot)
             continue
-        held = slots.get(quote.slot)
-        if held is not None and held.span[0] < span[1] and span[0] < held.span[1]:
-            continue  # read in its context
+        if _is_read(quote.slot, span, base.slots):
+            continue  # in its context, which the quoted words alone have lost
         found = _title(base.text, span) if quote.slot == "title" else _value(quote, heard)
         if found is None:
             dropped.append(quote.slot)
@@ -92,6 +92,12 @@ def _with_quotes(
     if plan.action == "fill":
         understood = replace(understood, acts=(_filling(understood, heard), *base.acts[1:]))
     return understood, tuple(dropped)
+
+
+def _is_read(slot: str, span: Span, slots: Mapping[str, Found]) -> bool:
+    """Whether the pipeline has made a value of some of these words; a title may hold any."""
+    values = [found for name, found in slots.items() if slot != "title" or name == "title"]
+    return any(found.span[0] < span[1] and span[0] < found.span[1] for found in values)
 
 
 def _is_known(quote: Quote, heard: Heard) -> bool:
