@@ -4,7 +4,7 @@ Reads only; the same for a preview and a booking or a change.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -67,7 +67,13 @@ def plan(
     around = rules.blocked(Interval(slots[0].during.starts_at, slots[-1].during.ends_at))
     busy = _busy(room, around, ignore=ignore, now=now)
     shut = closures.blackouts_of(room, around)
-    return tuple(_planned(each, rules, busy, shut, now=now) for each in slots)
+    planned = [_planned(each, rules, busy, shut, now=now) for each in slots]
+    for place, each in enumerate(planned):
+        if not each.is_skippable:  # the one that refuses the whole is told with the nearest slot
+            times = {"starts_at": each.starts_at, "ends_at": each.ends_at}
+            planned[place] = replace(each, refusal=policies.check(rules, **times, now=now))
+            break
+    return tuple(planned)
 
 
 def _planned(
@@ -79,7 +85,9 @@ def _planned(
     now: datetime,
 ) -> PlannedDate:
     during = slot.during
-    refusal = policies.check(rules, starts_at=during.starts_at, ends_at=during.ends_at, now=now)
+    refusal = policies.broken_rule(
+        rules, starts_at=during.starts_at, ends_at=during.ends_at, now=now
+    )
     for each in shut:
         if refusal is None and closures.interval_of(each).overlaps(rules.blocked(during)):
             refusal = closures.refusal_of(each, rules.zone)

@@ -21,8 +21,10 @@ def book(
 ) -> dict[str, Any]:
     """Book exactly what was confirmed, in the effect's transaction.
 
-    Raises what `services.book_room` raises; then nothing was written.
+    Raises what `services.book_room` and `book_series` raise; then nothing was written.
     """
+    if offer.get("recurrence"):
+        return _series_booked(effect, owner_id=owner_id, offer=offer, now=now)
     booking = services.book_room(
         organizer=person(owner_id),
         room=offer["room"],
@@ -36,6 +38,28 @@ def book(
         now=now,
     )
     return _outcome(booking)
+
+
+def _series_booked(
+    effect: Effect, *, owner_id: int, offer: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
+    booking = services.book_series(
+        organizer=person(owner_id),
+        room=offer["room"],
+        first=date.fromisoformat(offer["first"]),
+        start=time.fromisoformat(offer["start"]),
+        minutes=offer["minutes"],
+        recurrence=offer["recurrence"],
+        on_clash=offer["on_clash"],
+        headcount=offer["headcount"],
+        title=offer["title"],
+        source=Source.CHAT,
+        idempotency_key=offer["intent"],
+        effect=effect,
+        now=now,
+    )
+    count = len(booking.occurrences.all())
+    return {**_outcome(booking), "dates": count, "rule": booking.recurrence}
 
 
 def change(

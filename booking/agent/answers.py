@@ -3,7 +3,7 @@
 `answer` reads as the owner, through the context; the rest is pure but for Django's catalogue.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.utils.translation import override
 from agentruntime.execution.context import RunContext
 from booking.agent import targets, tools
 from booking.agent.state import OPEN_PHASES
-from booking.agent.texts import day_text, span_text, text
+from booking.agent.texts import DATES_NAMED, day_text, joined, rhythm_text, span_text, text
 from booking.exceptions import BookingError, RoomNotFound, explain
 from booking.selectors import PlannedDate, Refusal
 
@@ -39,6 +39,17 @@ def refusal_text(refusal: Refusal, language: str) -> str:
 def booked_text(result: Mapping[str, Any], language: str) -> str:
     """What was booked, or asked for."""
     key = "pending" if result["status"] == "pending" else "booked"
+    if result.get("rule"):
+        first, last = (datetime.fromisoformat(result[each]) for each in ("start", "end"))
+        return text(
+            f"{key}.series",
+            language,
+            room=result["room_id"],
+            rhythm=rhythm_text(result["rule"], language),
+            time=f"{first:%H:%M}–{last:%H:%M}",
+            count=result["dates"],
+            first=day_text(first.date(), language),
+        )
     return text(key, language, room=result["room_id"], when=_when(result, language))
 
 
@@ -53,6 +64,22 @@ def clash_text(planned: PlannedDate, language: str) -> str:
     if planned.refusal is None:
         return text("left_out.taken", language, day=day)
     return text("left_out.why", language, day=day, why=refusal_text(planned.refusal, language))
+
+
+def left_out_text(clashes: Sequence[PlannedDate], language: str) -> str:
+    """The dates that cannot be had, by reason: each of a few, the first and last of many."""
+    by_reason: dict[str, list[PlannedDate]] = {}
+    for each in clashes:
+        why = refusal_text(each.refusal, language) if each.refusal else text("taken.why", language)
+        by_reason.setdefault(why, []).append(each)
+    lines = []
+    for why, those in by_reason.items():
+        days = [day_text(each.date, language) for each in those]
+        named = joined(days, language)
+        if len(days) > DATES_NAMED:
+            named = text("dates.many", language, count=len(days), first=days[0], last=days[-1])
+        lines.append(text("left_out.why", language, day=named, why=why))
+    return "; ".join(lines)
 
 
 def changed_text(target: Mapping[str, Any], result: Mapping[str, Any], language: str) -> str:

@@ -192,12 +192,12 @@ def question(
     language: str,
     *,
     dates: Sequence[date] = (),
-    left_out: Sequence[str] = (),
+    left_out: str = "",
     why: str = "",
 ) -> questions.Question:
     """Ask for a yes, with the booking as it is and as it would be.
 
-    dates: those of a series that it touches. left_out: lines that name those it gives up. why: what
+    dates: those of a series that it touches. left_out: those that it gives up, in words. why: what
     the person should know before.
     """
     if change["kind"] == "cancel_booking":
@@ -211,7 +211,7 @@ def question(
     if use.is_series:
         rows.append(_dates_row(change, dates, language))
     if left_out:
-        rows.append(("left_out", text("label.left_out", language), "; ".join(left_out)))
+        rows.append(("left_out", text("label.left_out", language), left_out))
         ask = text("confirm.without", language, count=change["dates"])
     return questions.confirm(ask=questions.lines(why, ask), rows=rows, offer=change)
 

@@ -265,7 +265,7 @@ async def _several(
         return _impossible(said, wish, change, plan, language)
     change = changes.of_dates(change, plan, rule)
     days = [each.date for each in plan.possible]
-    left_out = [answers.clash_text(each, language) for each in plan.clashes]
+    left_out = answers.left_out_text(plan.clashes, language)
     ask = changes.question(change, use, language, dates=days, left_out=left_out)
     return _ask(said, wish, ask, target=change)
 

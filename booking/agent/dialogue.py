@@ -5,6 +5,7 @@ reads rooms or writes bookings.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -224,6 +225,7 @@ def _rewished(state: State, understanding: Understanding, now: datetime) -> Stat
 def _filled(state: State, understanding: Understanding, now: datetime) -> State:
     language = state["dialogue"]["language"]
     said = state["dialogue"]
+    understanding = _until(state, understanding)
     already, read_back = said["assumed"], said.get("read_back", ())
     fold = apply(state["slots"], understanding, now=now, assumed=tuple(already))
     news = [slot for slot in fold.assumed if slot not in read_back]
@@ -250,6 +252,20 @@ def _filled(state: State, understanding: Understanding, now: datetime) -> State:
     )
     is_open = fold.missing or fold.slots.get("on_behalf_of")
     return _with(state, next="clarify" if is_open else "search")
+
+
+def _until(state: State, understanding: Understanding) -> Understanding:
+    """Asked until when a series goes on, a day is its last and not its first."""
+    held, found = state["slots"].get("recurrence"), understanding.slots
+    if state["dialogue"]["asks"] != ["until"] or not held or "recurrence" in found:
+        return understanding
+    if "date" not in found or understanding.acts[0] == "new_request":
+        return understanding
+    rule = {key: value for key, value in held.items() if key != "count"}
+    last = found["date"]
+    slots = {key: value for key, value in found.items() if key not in {"date", "period", "window"}}
+    slots["recurrence"] = replace(last, value={**rule, "until": last.value})
+    return replace(understanding, slots=slots)
 
 
 def _on_behalf(understanding: Understanding, language: str) -> str:

@@ -14,12 +14,21 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from agentruntime.execution.context import RunContext
-from booking.agent import acts, answers, dialogue, offers, questions, revisions, tools
+from booking.agent import (
+    acts,
+    answers,
+    dialogue,
+    offers,
+    questions,
+    repeating,
+    revisions,
+    tools,
+)
 from booking.agent.planner import Heard, choice, propose_answer
 from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset, standing
 from booking.agent.texts import text
 from booking.agent.understand import CandidateInfo, DraftView
-from booking.exceptions import PolicyViolation, RoomUnavailable
+from booking.exceptions import PolicyViolation, RoomUnavailable, SeriesClash
 
 Context = Runtime[RunContext]
 Update = dict[str, Any]
@@ -146,6 +155,9 @@ async def search(state: BookingState, runtime: Context) -> Update:
     context, said = runtime.context, state["dialogue"]
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
     request = offers.request_of(state["slots"], known.zone, selected=said["selected"])
+    if state["slots"].get("recurrence"):
+        current = await repeating.search(state, request, known, context)
+        return {"slots": current["slots"], "dialogue": current["dialogue"]}
     result = await context.read(tools.search, context.owner_id, request, now=context.now)
     refused = result.refusal
     current = offers.after_search(
@@ -182,7 +194,7 @@ async def book(state: BookingState, runtime: Context) -> Update:
             arguments={**arguments, "digest": said["consent"]},
             call=partial(acts.book, owner_id=context.owner_id, offer=offer, now=context.now),
         )
-    except (RoomUnavailable, PolicyViolation) as error:
+    except (RoomUnavailable, PolicyViolation, SeriesClash) as error:
         preface = answers.error_text(error, language)
         return {
             "dialogue": {

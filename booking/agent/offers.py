@@ -1,7 +1,7 @@
 """From what a search found to what is asked next: cards, a confirmation, or what to change. Pure."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -75,20 +75,21 @@ def after_search(
         alternative_card(each, rooms, features, request, language) for each in result.alternatives
     ]
     if cards or others:
-        return _offer(state, cards, others, refusal_text)
-    return _refused(state, result.refusal, refusal_text, request)
+        return offer(state, cards, others, refusal_text)
+    return refused(state, result.refusal, refusal_text, request)
 
 
 def _with(state: Mapping[str, Any], **changes: Any) -> State:
     return {**state, "dialogue": {**state["dialogue"], **changes}}
 
 
-def _offer(
+def offer(
     state: Mapping[str, Any],
-    cards: list[dict[str, Any]],
-    others: list[dict[str, Any]],
+    cards: Sequence[dict[str, Any]],
+    others: Sequence[dict[str, Any]],
     refusal_text: str,
 ) -> State:
+    """Cards to choose from: rooms for the wish, and what else could be had."""
     language = state["dialogue"]["language"]
     at_once = [card for card in cards if not card["needs_approval"]]
     if len(at_once) == 1 and len(cards) == 1:
@@ -111,16 +112,25 @@ def _offer(
     )
 
 
-def _refused(
-    state: Mapping[str, Any], refusal: Refusal | None, refusal_text: str, request: RoomRequest
+def refused(
+    state: Mapping[str, Any],
+    refusal: Refusal | None,
+    refusal_text: str,
+    request: RoomRequest,
+    *,
+    asks: list[str] | None = None,
 ) -> State:
-    """A rule says no: say which, name the nearest slot, ask for what would help."""
+    """A rule says no: say which, name the nearest slot, ask for what would help.
+
+    asks: what to ask for where the rule alone does not tell; then no slot is named.
+    """
     dialogue = state["dialogue"]
     language = dialogue["language"]
-    asks = [ASKS[refusal.rule]] if refusal is not None and refusal.rule in ASKS else []
+    nearest = nearest_text(refusal, request.starts_at.tzinfo, language) if asks is None else ""
+    if asks is None:
+        asks = [ASKS[refusal.rule]] if refusal is not None and refusal.rule in ASKS else []
     ask = questions.clarify(asks=asks, slots={}, language=language)
     message = refusal_text or text("choose.none", language)
-    nearest = nearest_text(refusal, request.starts_at.tzinfo, language)
     question = {
         **ask,
         "message": questions.lines(message, nearest, ask["message"]),
@@ -144,8 +154,7 @@ def confirm(
     state: Mapping[str, Any], room: Candidate, request: RoomRequest, features: Names
 ) -> State:
     """Ask for a yes to exactly this room and time; the offer carries the intent a yes acts on."""
-    dialogue, slots = state["dialogue"], state["slots"]
-    language = dialogue["language"]
+    slots, language = state["slots"], state["dialogue"]["language"]
     offer = {
         "room": room.room,
         "starts_at": request.starts_at.isoformat(),
@@ -154,6 +163,18 @@ def confirm(
         "title": slots.get("title") or "",
         "intent": uuid.uuid4().hex,
     }
+    rows = rows_of(room, request, slots, features, language)
+    return confirming(state, room, features, offer, rows, text("confirm", language))
+
+
+def rows_of(
+    room: Candidate,
+    request: RoomRequest,
+    slots: Mapping[str, Any],
+    features: Names,
+    language: str,
+) -> list[questions.Row]:
+    """The summary of a booking to be: room, time, people, and what else was wished or is needed."""
     name = room.name.get(language) or ""
     minutes = duration_text(slots["duration_minutes"], language)
     time_row = questions.time_row(
@@ -166,23 +187,35 @@ def confirm(
     ]
     if slots.get("features"):
         wished = [features.get(code, {}).get(language, code) for code in slots["features"]]
-        label = text("label.features", language)
-        rows.append(("features", label, joined(wished, language)))
-    if offer["title"]:
-        rows.append(("title", text("label.title", language), str(offer["title"])))
+        rows.append(("features", text("label.features", language), joined(wished, language)))
+    if slots.get("title"):
+        rows.append(("title", text("label.title", language), str(slots["title"])))
     if room.needs_approval:
         rows.append(
             ("approval", text("label.approval", language), text("value.approval", language))
         )
+    return rows
+
+
+def confirming(
+    state: Mapping[str, Any],
+    room: Candidate,
+    features: Names,
+    offer: Mapping[str, Any],
+    rows: Sequence[questions.Row],
+    ask: str,
+) -> State:
+    """The state that waits for a yes to exactly this offer."""
+    dialogue = state["dialogue"]
     return _with(
         state,
         phase="CONFIRMING",
         next="ask",
         asks=[],
-        offer=offer,
+        offer=dict(offer),
         selected=room.room,
-        candidates=dialogue["candidates"] or [card_of(room, features, language)],
-        question=questions.confirm(ask=text("confirm", language), rows=rows, offer=offer),
+        candidates=dialogue["candidates"] or [card_of(room, features, dialogue["language"])],
+        question=questions.confirm(ask=ask, rows=rows, offer=offer),
     )
 
 

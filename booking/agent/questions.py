@@ -18,6 +18,8 @@ from booking.agent.texts import (
 from booking.agent.understand.types import Problem
 
 Question = dict[str, Any]
+Row = tuple[str, str, str]
+"""A line of a summary: slot, label, value."""
 
 
 def lines(*parts: str) -> str:
@@ -111,10 +113,10 @@ def digest(offer: Mapping[str, Any]) -> str:
 def confirm(
     *,
     ask: str,
-    rows: Sequence[tuple[str, str, str]],
+    rows: Sequence[Row],
     offer: Mapping[str, Any],
 ) -> Question:
-    """Ask for a yes to exactly this; rows: (slot, label, value)."""
+    """Ask for a yes to exactly this."""
     return {
         "kind": "confirm",
         "message": ask,

@@ -21,6 +21,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ask.start_time": ("What time should it start?", "几点开始？"),
     "ask.duration_minutes": ("For how long?", "要多长时间？"),
     "ask.capacity": ("How many people, yourself included?", "一共多少人（包括您自己）？"),
+    "ask.until": ("Until when should it go on?", "订到什么时候为止？"),
     "ask.room": ("Which room?", "哪个会议室？"),
     "ask.building": ("Which building?", "哪栋楼？"),
     "ask.other": ("What should I change?", "需要改哪里？"),
@@ -111,7 +112,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{day}没有{title}，下一次是{when}。",
     ),
     "series.next": ("a series; the next date is shown", "系列预订，显示的是下一次"),
-    "series.name": ("that series", "这个系列预订"),
+    "series.name": ("That booking", "这个预订"),
     "series.days": (
         "These dates follow no single weekday. Say how often it should be, such as every Tuesday.",
         "这个系列不是每周一次，请说明新的重复方式，例如每周二。",
@@ -135,6 +136,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "dates.this": ("only this one, the series goes on", "只这一次，系列照常"),
     "dates.some": ("{count}: {days}", "{count} 次：{days}"),
     "dates.many": ("{count}: {first} to {last}", "{count} 次：{first}至{last}"),
+    "taken.why": ("taken", "已被占用"),
     "left_out.taken": ("{day}: taken", "{day}：已被占用"),
     "left_out.why": ("{day}: {why}", "{day}：{why}"),
     "confirm.without": (
@@ -191,9 +193,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         "I can only book in your own name. Shall I book it for you, with {who} attending?",
         "我只能以您本人的名义预订。要以您的名义订，{who}参加吗？",
     ),
-    "recurrence": (
-        "I cannot book a series by chat yet; I will book the first date, {day}.",
-        "暂时不能在对话里订系列会议，先订第一次：{day}。",
+    "assumed.until": (
+        "You gave no end, so I took it until {day}, the last day that can be booked.",
+        "没有说到什么时候为止，先按可以预订的最后一天 {day} 理解。",
+    ),
+    "series.free": ("free on all {count} dates", "{count} 次都有空"),
+    "series.partly": (
+        "free on {count} of {total} dates, not on {days}",
+        "{total} 次中有 {count} 次有空，{days}不行",
+    ),
+    "series.more": ("{days} and {more} more", "{days}等另外 {more} 次"),
+    "series.none": ("No room is free on any of these dates.", "这些日期都没有合适的空房。"),
+    "booked.series": (
+        "Booked: {room}, {rhythm} {time}, {count} dates from {first} on.",
+        "已预订：{room}，{rhythm} {time}，从{first}起共 {count} 次。",
+    ),
+    "pending.series": (
+        "Requested: {room}, {rhythm} {time}, {count} dates from {first} on. "
+        "They are held for you but not final until they are approved.",
+        "已提交申请：{room}，{rhythm} {time}，从{first}起共 {count} 次。已为您保留，批准后才生效。",
     ),
     "nearest": ("The nearest possible: {when}.", "最近可行的时间：{when}。"),
     "largest": ("The largest room, {room}, seats {seats}.", "最大的 {room} 可坐 {seats} 人。"),

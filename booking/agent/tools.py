@@ -269,6 +269,18 @@ def search(owner_id: int, request: RoomRequest, *, now: datetime) -> SearchResul
     return selectors.search(request, user=person(owner_id), now=now)
 
 
+def search_series(
+    owner_id: int, request: RoomRequest, *, rule: str, now: datetime
+) -> selectors.SeriesSearch:
+    """Rooms for a series, ranked for this person. Raises InvalidBooking (recurrence)."""
+    return selectors.search_series(request, rule=rule, user=person(owner_id), now=now)
+
+
+def last_bookable_day(owner_id: int, *, now: datetime) -> date | None:
+    """How far ahead the person may book."""
+    return selectors.last_bookable_day(person(owner_id), now=now)
+
+
 def free_starts(owner_id: int, **wish: Any) -> list[datetime]:
     """Starts of a local day in a window at which some fitting room is free."""
     return selectors.free_starts(user=person(owner_id), **wish)

@@ -62,12 +62,15 @@ def search_series(
     ranked = _ranked(request, user=user, now=now)
     rooms = diary.rooms().in_bulk([facts.code for facts, _ in ranked], field_name="code")
     found: list[tuple[RoomFacts, SeriesPlan]] = []
-    refusals: list[Refusal] = []
+    refusals: dict[Rules, Refusal] = {}  # what refuses the whole refuses it in every such room
     for facts, rules in ranked:
+        if rules in refusals:
+            continue
         made = _planned(rooms[facts.code], rules, request, rule, now=now)
-        against = [each.refusal for each in made.dates if each.refusal and not each.is_skippable]
-        refusals += against[:1]
-        if made.possible and not against:
+        against = next((each.refusal for each in made.dates if not each.is_skippable), None)
+        if against is not None:
+            refusals[rules] = against
+        elif made.possible:
             found.append((facts, made))
         if sum(not each.clashes for _, each in found) >= ranking.OFFERED:
             break
@@ -77,7 +80,7 @@ def search_series(
         SeriesOffer(room=ranking.candidate(facts, request, among), plan=made)
         for facts, made in shown
     )
-    refusal = refusals[0] if refusals and not shown else None
+    refusal = next(iter(refusals.values()), None) if not shown else None
     return SeriesSearch(offers=tuple(offers), refusal=refusal)
 
 

@@ -1,0 +1,126 @@
+"""Series booked by chat: rooms date by date, and exactly the dates that the yes was asked for."""
+
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from agentruntime.persistence.pools import in_db_thread
+from booking.agent.repeating import rule_of
+from booking.models import Booking, Occurrence, SeriesException
+from booking.tests.playing import load_world, play
+
+ZONE = ZoneInfo("Asia/Shanghai")
+NOW = "2027-03-01T09:00:00+08:00"  # a Monday
+TUESDAYS = [date(2027, 3, 2) + timedelta(weeks=week) for week in range(4)]
+FIXTURE = {
+    "bookings": [
+        {"id": number, "room": room, "start": f"2027-03-09T{start}", "end": "2027-03-09T16:00",
+         "organizer": "u2002", "title": "Salary talk", "visibility": "private"}
+        for number, (room, start) in enumerate(
+            [("A301", "15:00"), ("A305", "14:00")], start=1
+        )
+    ],
+    "series": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def talk(transactional_db):
+    async def say(*texts):
+        await in_db_thread(load_world, FIXTURE)
+        turns = [{"text": each} for each in texts]
+        lang = "en" if texts[0].isascii() else "zh"
+        return await play({"now": NOW, "lang": lang, "turns": turns})
+
+    return say
+
+
+async def dates(booking):
+    def read():
+        found = Occurrence.objects.filter(booking=booking).order_by("during")
+        return [each.starts_at.astimezone(ZONE).date() for each in found]
+
+    return await in_db_thread(read)
+
+
+async def test_rooms_that_are_free_on_every_date_come_first(talk):
+    played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people")
+
+    assert played.candidates == ["B201", "A501", "A301"]
+    reasons = [card["reason"] for card in played.dialogue["candidates"]]
+    assert reasons[0].startswith("free on all 4 dates")
+    assert reasons[2].startswith("free on 3 of 4 dates, not on Tue 9 Mar")
+
+
+async def test_a_series_is_booked_as_it_was_confirmed(talk):
+    played = await talk("每周二下午3点，1小时，8个人，连续4次", "B201", "确认")
+
+    assert played.phase == "BOOKED"
+    assert await dates(played.result["booking_id"]) == TUESDAYS
+    booking = await in_db_thread(lambda: Booking.objects.get(pk=played.result["booking_id"]))
+    assert booking.recurrence == "FREQ=WEEKLY;COUNT=4;BYDAY=TU"
+    assert booking.effect_id
+
+
+async def test_dates_that_cannot_be_had_are_named_and_then_left_out(talk):
+    played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people, A301", "yes")
+
+    made = played.result["booking_id"]
+    assert await dates(made) == [day for day in TUESDAYS if day != TUESDAYS[1]]
+    skipped = await in_db_thread(
+        lambda: list(SeriesException.objects.filter(booking=made).values_list("date", flat=True))
+    )
+    assert skipped == [TUESDAYS[1]]
+
+
+async def test_what_is_left_out_says_no_more_than_taken(talk):
+    played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people, A301")
+
+    rows = {row["slot"]: row["value"] for row in played.dialogue["question"]["data"]["summary"]}
+    assert rows["left_out"] == "Tue 9 Mar: taken"
+    assert rows["dates"].startswith("3: Tue 2 Mar")
+    assert "Salary" not in str(played.dialogue)
+
+
+async def test_a_no_books_nothing(talk):
+    played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people, B201", "no")
+
+    assert played.booked == []
+
+
+async def test_a_series_without_an_end_goes_as_far_as_can_be_booked_and_says_so(talk):
+    played = await talk("每周二下午3点，1小时，8个人")
+
+    assert played.phase == "AWAITING_SELECTION"
+    assert played.slots["recurrence"]["until"] == "2027-05-30"  # ninety days on
+    assert "recurrence" in played.dialogue["assumed"]
+    assert "5月30日" in played.words[-1]
+
+
+async def test_a_series_beyond_what_can_be_booked_is_asked_for_its_end(talk):
+    played = await talk("every Tuesday 3pm until the end of June, 8 people, one hour", "May 4")
+
+    assert "2027-05-30" in played.words[0]
+    assert played.slots["date"] == "2027-03-02"
+    assert played.slots["recurrence"]["until"] == "2027-05-04"
+    assert played.phase == "AWAITING_SELECTION"
+
+
+@pytest.mark.parametrize(
+    ("recurrence", "rule"),
+    [
+        ({"freq": "WEEKLY", "byday": ["MO", "TH"], "count": 6}, "FREQ=WEEKLY;COUNT=6;BYDAY=MO,TH"),
+        (
+            {"freq": "WEEKLY", "byday": ["MO"], "interval": 2, "until": "2026-12-31"},
+            "FREQ=WEEKLY;INTERVAL=2;UNTIL=20261231;BYDAY=MO",
+        ),
+        ({"freq": "DAILY", "byday": [], "count": 3}, "FREQ=DAILY;COUNT=3"),
+        (
+            {"freq": "DAILY", "byday": [], "count": 3, "until": "2026-12-31"},
+            "FREQ=DAILY;UNTIL=20261231",
+        ),
+    ],
+)
+def test_a_recurrence_is_a_rule_that_series_have(recurrence, rule):
+    assert rule_of(recurrence) == rule
