@@ -13,7 +13,7 @@ from django.db import connection
 from agentruntime.agents import get_agent
 from agentruntime.models import Thread
 from booking.agent.planner import LABELS
-from booking.agent.spec import NAME, SPEC
+from booking.agent.spec import NAME
 from booking.evaluation import scratch
 from booking.evaluation.scratch import NoScratch, scratch_database
 from booking.management.commands.evaluate_agent import BEGIN, END, OWN_CASES
@@ -71,7 +71,7 @@ def test_a_wrong_write_fails_the_set_and_leaves_nothing_behind(tmp_path, capsys)
     }  # fmt: skip
     cases = tmp_path / "cases.jsonl"
     cases.write_text(json.dumps({**GOOD, **booked}), encoding="utf-8")
-    before, name = databases(), connection.settings_dict["NAME"]
+    agent, before, name = get_agent(NAME), databases(), connection.settings_dict["NAME"]
 
     found, code = evaluate("--cases", str(cases), out=tmp_path / "out.json")
 
@@ -80,7 +80,7 @@ def test_a_wrong_write_fails_the_set_and_leaves_nothing_behind(tmp_path, capsys)
     assert Thread.objects.count() == Booking.objects.count() == 0
     assert connection.settings_dict["NAME"] == settings.DATABASES["default"]["NAME"] == name
     assert databases() == before
-    assert get_agent(NAME) is SPEC
+    assert get_agent(NAME) is agent
     assert mail.outbox == []
 
 
