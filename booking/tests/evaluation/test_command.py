@@ -21,8 +21,6 @@ from booking.models import Booking
 from booking.tests.evaluation.test_cases import GOOD
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "cases" / "conversations.jsonl"
-# Changes of a series by chat: not done yet.
-BEYOND = {"zh-040", "en-020"}
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,12 +50,10 @@ def test_every_case_of_the_project_passes(tmp_path, capsys):
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared cases are not on this machine")
 def test_the_shared_cases_pass(tmp_path, capsys):
-    found, _ = evaluate("--cases", str(SHARED), out=tmp_path / "out.json")
+    found, code = evaluate("--cases", str(SHARED), out=tmp_path / "out.json")
 
-    failed = {case["id"] for case in found["cases"] if not case["passed"]}
-    assert failed <= BEYOND, capsys.readouterr().out
-    assert found["grave"] == []
-    assert found["total"] == 48
+    assert code == 0, capsys.readouterr().out
+    assert found["total"] == len(SHARED.read_text(encoding="utf-8").splitlines())
 
 
 def test_a_wrong_write_fails_the_set_and_leaves_nothing_behind(tmp_path, capsys):
