@@ -62,6 +62,14 @@ class Edit:
     after: str
 
 
+class NoCase(Exception):
+    """A conversation cannot become an evaluation case; says why."""
+
+
+def _cannot_tell(thread: str, labels: Mapping[int, str]) -> dict[str, Any]:
+    raise NoCase("this agent has no evaluation")
+
+
 def _cannot_edit(state: State, changes: Mapping[str, Any]) -> Edit:
     raise NotImplementedError("this agent's state has no editable fields")
 
@@ -91,6 +99,8 @@ class AgentSpec:
         in a transaction of its own that is rolled back. Replays of old conversations read so.
     labels: what a message may be taken to be once the graph has read it.
     personal: keys of effects' arguments and results that hold what a person wrote.
+    as_case: a thread, by its id, as an evaluation case in plain values, with everything private
+        masked; given the classes, by message, that administrators say are right. Raises NoCase.
     validate: what is wrong with a state, in words for an operator; nothing for one that can go on.
     loaders: by version of the state, what makes the next version's state of it. Each is given every
         state that is read, however old, and leaves one that has what it adds as it is.
@@ -116,6 +126,7 @@ class AgentSpec:
     as_of: Callable[[datetime], AbstractContextManager[None]] = lambda moment: nullcontext()
     labels: Sequence[str] = ()
     personal: frozenset[str] = frozenset()
+    as_case: Callable[[str, Mapping[int, str]], dict[str, Any]] = _cannot_tell
     validate: Callable[[State], Sequence[str]] = lambda state: ()
     loaders: Mapping[int, Callable[[State], State]] = field(default_factory=dict)
     point_of_no_return: frozenset[str] = frozenset()

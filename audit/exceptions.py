@@ -50,6 +50,15 @@ class RunFailed(AuditError):
     """A step of the agent failed in a sandbox."""
 
 
+class NoCase(AuditError):
+    """The conversation cannot become an evaluation case."""
+
+    text = _("This conversation cannot become a case: %(why)s.")
+
+    def __init__(self, why: str) -> None:
+        super().__init__(str(self.text) % {"why": why})
+
+
 class UnknownLabel(AuditError):
     """A label the orchestrator does not know."""
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext, override
 
+from agentruntime import agents
 from agentruntime.agents import get_agent
 from agentruntime.exceptions import NotPromotable as CannotPromote
 from agentruntime.exceptions import SandboxBusy, SandboxFailed
@@ -24,6 +25,7 @@ from agentruntime.timetravel.variants import Variant, try_variants
 from audit import export as exporting
 from audit.exceptions import (
     IdMistyped,
+    NoCase,
     NotPromotable,
     ReasonMissing,
     RunFailed,
@@ -280,6 +282,25 @@ def export(thread: Thread, out: IO[bytes], *, by: AbstractBaseUser | None, reaso
     seal = exporting.write(thread, out, at=timezone.now().isoformat())
     record(Kind.EXPORT, by=by, reason=reason, thread=thread.pk, details={"seal": seal})
     return seal
+
+
+def export_case(thread: Thread, *, by: AbstractBaseUser | None, reason: str) -> dict[str, Any]:
+    """A conversation as an evaluation case, masked, with the labels administrators corrected.
+
+    Raises ReasonMissing, NoCase (nothing is recorded: nothing left the house).
+    """
+    reason = reasoned(reason)
+    corrected = Correction.objects.filter(message__thread=thread.pk)
+    labels = dict(corrected.values_list("message_id", "label"))
+    try:
+        case = get_agent(thread.agent).as_case(thread.pk, labels)
+    except agents.NoCase as error:
+        raise NoCase(str(error)) from error
+    record(
+        Kind.EXPORT, by=by, reason=reason, thread=thread.pk,
+        details={"case": case["id"], "turns": len(case["turns"]), "corrected": len(labels)},
+    )  # fmt: skip
+    return case
 
 
 def labels_of(agent: str) -> list[str]:

@@ -1,5 +1,9 @@
 """Django's handle on the booking app; registers its agent when Django is ready."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -15,5 +19,11 @@ class BookingConfig(AppConfig):
         from booking.agent.planner import checks  # noqa: F401 (registers itself)
         from booking.agent.spec import SPEC
 
-        register(SPEC)
+        register(replace(SPEC, as_case=_as_case))
         chores.register()
+
+
+def _as_case(thread: str, labels: Mapping[int, str]) -> dict[str, Any]:
+    from booking.evaluation.exporting import case_of
+
+    return case_of(thread, labels)

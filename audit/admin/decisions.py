@@ -1,5 +1,7 @@
 """What each message was taken to be and what that did, with the administrator's correction."""
 
+import json
+
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
@@ -8,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from agentruntime.models import Message
 from audit import services
-from audit.admin.pages import back, page, refused, render, thread_or_404, url
+from audit.admin.pages import back, page, refused, render, thread_or_404, thread_url, url
 from audit.exceptions import AuditError
 from audit.models import CORRECT, EXPORT
 
@@ -54,6 +56,25 @@ def correct(request: HttpRequest, thread: str, message: int) -> HttpResponse:
     except AuditError as error:
         return refused(request, here, error)
     return back(request, here, _("Corrected; the next evaluation counts it."))
+
+
+@page(EXPORT)
+@require_POST
+def export_case(request: HttpRequest, thread: str) -> HttpResponse:
+    """The thread as one line for the evaluation, masked."""
+    found = thread_or_404(thread)
+    try:
+        case = services.export_case(
+            found,
+            by=request.user,  # type: ignore[arg-type]
+            reason=request.POST.get("reason", ""),
+        )
+    except AuditError as error:
+        return refused(request, thread_url(thread), error)
+    line = json.dumps(case, ensure_ascii=False)
+    response = HttpResponse(f"{line}\n", content_type="application/jsonl; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{case["id"]}.jsonl"'
+    return response
 
 
 @page(EXPORT)

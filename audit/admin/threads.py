@@ -119,6 +119,7 @@ class AuditedThreadAdmin(ReadOnlyAdmin):
             path("<str:thread>/decisions/", decisions.decisions, name="audit_decisions"),
             path("<str:thread>/decisions/<int:message>/", decisions.correct, name="audit_correct"),
             path("<str:thread>/export/", decisions.export, name="audit_export"),
+            path("<str:thread>/case/", decisions.export_case, name="audit_export_case"),
             path("<str:thread>/promote/", sandbox.promoted, name="audit_promote"),
             path("<str:thread>/replays/<int:operation>/", sandbox.replayed, name="audit_replayed"),
             path("<str:thread>/variants/<int:operation>/", sandbox.variants, name="audit_variants"),

@@ -31,9 +31,10 @@ DOORS = {
     "unpin": "pin_checkpoint",
     "correct": "correct_label",
     "export": "export_thread",
+    "export_case": "export_thread",
     "retention": "prune_checkpoints",
 }
-POSTED = {"raw", "replay", "pin", "unpin", "correct", "export"}
+POSTED = {"raw", "replay", "pin", "unpin", "correct", "export", "export_case"}
 
 
 @pytest.fixture
@@ -65,6 +66,7 @@ def world(desk, booked):
             "unpin": [booked.pk, checkpoint],
             "correct": [booked.pk, message.pk],
             "export": [booked.pk],
+            "export_case": [booked.pk],
             "retention": [],
             "figures": [],
         },

@@ -23,11 +23,12 @@ class BadCase(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One message. gap_ms: silence before it. while_running: said while the run that the turn
+    """One message: words, or an answer to a card (`answer`: what a click sends). gap_ms: silence before it. while_running: said while the run that the turn
     before started is still at work. world: what somebody else does before it.
     """
 
-    text: str
+    text: str = ""
+    answer: Mapping[str, Any] | None = None
     gap_ms: int = 0
     while_running: bool = False
     world: Mapping[str, Any] | None = None
@@ -142,8 +143,12 @@ def _turn(raw: Any, number: int) -> Turn:
     if is_beside and number == 0:
         raise BadCase("turn 1 cannot be said while a run is at work")
     world = turn.get("world")
+    answer = turn.get("answer")
+    if answer is None:
+        _text(turn.get("text"), f"turn {number + 1}: text")
     return Turn(
-        text=_text(turn.get("text"), f"turn {number + 1}: text"),
+        text=turn.get("text", ""),
+        answer=None if answer is None else _object(answer, f"turn {number + 1}: answer"),
         gap_ms=gap,
         while_running=is_beside,
         world=None if world is None else _object(world, f"turn {number + 1}: world"),

@@ -18,7 +18,7 @@ from agentruntime.persistence.pools import in_db_thread
 from agentruntime.persistence.records import ThreadView
 from agentruntime.persistence.saver import TurnSaver
 from booking.agent.graph import build_graph
-from booking.agent.spec import NAME, SPEC
+from booking.agent.spec import NAME
 from booking.evaluation import world as worlds
 from booking.evaluation import writes
 from booking.evaluation.cases import Case, Turn, World
@@ -136,7 +136,11 @@ class _Talk:
     async def _say(self, number: int, turn: Turn, before: ThreadView) -> None:
         """Send a message; beside a run that waits at the gate, wait until it is dealt with."""
         name = f"m{number}"
-        self._socket.send("message", content=turn.text, id=name)
+        if turn.answer is None:
+            self._socket.send("message", content=turn.text, id=name)
+        else:
+            asked = (before.interrupt or {}).get("id", "")
+            self._socket.send("answer", interrupt_id=asked, value=turn.answer, id=name)
         accepted = await self._socket.until(
             lambda frame: frame["type"] == "accepted" and frame["id"] == name
         )
@@ -205,7 +209,8 @@ def _classes(thread: str) -> list[str]:
 async def playing() -> AsyncIterator[Player]:
     """A player on a started runtime, in the database that is Django's default one."""
     gate = _Gate()
-    agents.register(replace(SPEC, build_graph=lambda: build_graph(before=gate.pass_through)))
+    spec = agents.get_agent(NAME)
+    agents.register(replace(spec, build_graph=lambda: build_graph(before=gate.pass_through)))
     host = RuntimeHost(QUIET, does_chores=False)
     await host.start()
     set_host(host)
@@ -214,4 +219,4 @@ async def playing() -> AsyncIterator[Player]:
     finally:
         set_host(None)
         await host.stop()
-        agents.register(SPEC)
+        agents.register(spec)

@@ -38,12 +38,12 @@ Fixture = Mapping[str, Any]
 
 _DEMO_IDS = ("u1001", "u2002", "u2003", "u2004")
 _HEADCOUNT = 4
-_MINUTES = {
-    "grid_minutes": "grid_minutes",
-    "min_minutes": "min_minutes",
-    "max_minutes": "max_minutes",
-    "horizon_days": "horizon_days",
+_OFFICE: Mapping[str, Any] = {"days": [1, 2, 3, 4, 5], "from": "08:00", "to": "21:00"}
+# Fields of a policy that fixtures call otherwise.
+_RULES = {
     "check_in_before_minutes": "check_in_opens_minutes",
+    "buffer_before_minutes": "buffer_minutes",
+    "buffer_after_minutes": "buffer_minutes",
 }
 
 
@@ -121,17 +121,16 @@ def _build(fixture: Fixture, now: datetime) -> World:
     """Site, rules, rooms and people."""
     zone = ZoneInfo(fixture.get("zone", "Asia/Shanghai"))
     site = Site.objects.create(name_en="Headquarters", name_zh="总部", time_zone=zone.key)
-    policy = _rules(site, fixture.get("policy"), now)
     rooms = fixture.get("rooms") or [_demo_room(each) for each in demo.ROOMS]
-    _rooms(site, policy, rooms, fixture.get("aliases") or {})
+    _close(site, fixture.get("policy"), now)
+    _rooms(site, fixture, rooms)
     world = World(zone=zone, user=(fixture.get("user") or {}).get("id", _DEMO_IDS[0]))
     people = fixture.get("people")
     homes: dict[str, str] = {}
     if people is None:
         people = {key: each.name for key, each in zip(_DEMO_IDS, demo.PEOPLE, strict=True)}
         homes = {key: each.building for key, each in zip(_DEMO_IDS, demo.PEOPLE, strict=True)}
-    home = (fixture.get("user") or {}).get("building", homes.get(world.user, ""))
-    homes[world.user] = str(home)
+    homes[world.user] = (fixture.get("user") or {}).get("building", homes.get(world.user, ""))
     buildings = {each.code: each for each in Building.objects.all()}
     for key, name in people.items():
         person = User(username=key, first_name=name)
@@ -157,62 +156,75 @@ def _demo_room(room: demo.DemoRoom) -> dict[str, Any]:
     }
 
 
-def _rules(site: Site, given: Mapping[str, Any] | None, now: datetime) -> Policy:
-    rules = given or {}
-    hours = rules.get("open") or {"days": [1, 2, 3, 4, 5], "from": "08:00", "to": "21:00"}
-    values = {ours: rules[theirs] for ours, theirs in _MINUTES.items() if theirs in rules}
-    buffer = rules.get("buffer_minutes", 0)
-    policy = Policy.objects.create(
-        name="Rules", buffer_before_minutes=buffer, buffer_after_minutes=buffer, **values
-    )
-    OpeningHours.objects.bulk_create(
-        OpeningHours(
-            policy=policy,
-            weekday=day,
-            opens=time.fromisoformat(hours["from"]),
-            closes=time.fromisoformat(hours["to"]),
-        )
-        for day in hours["days"]
-    )
+def _close(site: Site, rules: Mapping[str, Any] | None, now: datetime) -> None:
+    """The days on which nothing opens: the fixture's, or New Year's Day."""
     new_years = [date(year, 1, 1).isoformat() for year in (now.year, now.year + 1)]
-    closed = new_years if given is None else rules.get("closed_dates", ())
+    closed = new_years if rules is None else rules.get("closed_dates", ())
     SpecialDate.objects.bulk_create(
         SpecialDate(site=site, date=date.fromisoformat(day), name_en="Holiday", name_zh="假日")
         for day in closed
     )
+
+
+def _policy(rules: Mapping[str, Any]) -> Policy:
+    """A policy by its fields' names, with the fixtures' own for some of them."""
+    fields = {field.name for field in Policy._meta.fields} - {"id", "name"}
+    values = {name: rules[name] for name in fields if name in rules}
+    values |= {ours: rules[theirs] for ours, theirs in _RULES.items() if theirs in rules}
+    policy = Policy.objects.create(name=f"Rules {Policy.objects.count() + 1}", **values)
+    hours = rules.get("open") or _OFFICE
+    OpeningHours.objects.bulk_create(
+        OpeningHours(
+            policy=policy,
+            weekday=day,
+            opens=time.fromisoformat(each["from"]),
+            closes=time.fromisoformat(each["to"]),
+        )
+        for each in (hours if isinstance(hours, list) else [hours])
+        for day in each["days"]
+    )
     return policy
 
 
-def _rooms(
-    site: Site, policy: Policy, rooms: list[dict[str, Any]], aliases: Mapping[str, str]
-) -> None:
+def _rooms(site: Site, fixture: Fixture, rooms: list[dict[str, Any]]) -> None:
+    """Rooms, each under the fixture's policy or its own."""
+    policies: dict[str, Policy] = {}
     for room in rooms:
+        rules = room.get("policy") or fixture.get("policy") or {}
+        key = json.dumps(rules, sort_keys=True)
+        if key not in policies:
+            policies[key] = _policy(rules)
+        code = room["building"]
+        names = (fixture.get("buildings") or {}).get(code) or {}
         building, _ = Building.objects.get_or_create(
             site=site,
-            code=room["building"],
+            code=code,
             defaults={
-                "name_en": f"Building {room['building']}", "name_zh": f"{room['building']}座"
+                "name_en": names.get("en", f"Building {code}"),
+                "name_zh": names.get("zh", f"{code}座"),
             },
-        )  # fmt: skip
+        )
         floor, _ = Floor.objects.get_or_create(building=building, number=room["floor"])
-        known = [alias for alias, code in aliases.items() if code == room["code"]]
+        aliases = [a for a, c in (fixture.get("aliases") or {}).items() if c == room["code"]]
         made = Room.objects.create(
             code=room["code"],
             name_en=room.get("name_en", room["code"]),
             name_zh=room.get("name_zh", room["code"]),
-            aliases=[*room.get("aliases", ()), *known],
+            aliases=[*room.get("aliases", ()), *aliases],
             floor=floor,
             seats=room["seats"],
-            policy=policy,
+            policy=policies[key],
             needs_approval=room.get("needs_approval", False),
         )
-        made.features.set([_feature(code) for code in room.get("features", ())])
+        known = fixture.get("features") or {}
+        made.features.set([_feature(code, known) for code in room.get("features", ())])
 
 
-def _feature(code: str) -> Feature:
+def _feature(code: str, known: Mapping[str, Mapping[str, str]]) -> Feature:
     name_en, name_zh = demo.FEATURES.get(code, (code, code))
+    names = known.get(code) or {"en": name_en, "zh": name_zh}
     feature, _ = Feature.objects.get_or_create(
-        code=code, defaults={"name_en": name_en, "name_zh": name_zh}
+        code=code, defaults={"name_en": names["en"], "name_zh": names["zh"]}
     )
     return feature
 

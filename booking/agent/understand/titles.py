@@ -66,6 +66,13 @@ def concepts(folded: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _CONCEPT_PATTERNS if pattern.search(folded))
 
 
+def kind_words(title: str) -> tuple[str, ...]:
+    """The words for kinds of meetings in a title, as they stand in it."""
+    folded = fold(title)
+    found = [match for _, each in _CONCEPT_PATTERNS if (match := each.search(folded))]
+    return tuple(match.group() for match in sorted(found, key=lambda match: match.start()))
+
+
 @lru_cache(maxsize=1024)
 def _title_concepts(title: str) -> frozenset[str]:
     return concepts(fold(title))
