@@ -12,6 +12,7 @@ import os
 import signal
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
 
 from tests.processes.pages import until
@@ -25,17 +26,18 @@ KILL = "kill"  # it is gone, as after a power cut
 WAIT = "wait"  # the run waits until it is let go; the process goes on
 HANG = "hang"  # the whole event loop stands still until it is let go
 
-# The nodes of the booking graph by their functions. A node has done its work when it is hit, and
-# nothing is saved; `ask` and `book` are hit before they do theirs.
+# The nodes of the booking graph by their modules and functions. A node has done its work when it is
+# hit, and nothing is saved; those that ask or act are hit before they do theirs.
 NODES = {
-    "understand": ("understand_said", "after"),
-    "clarify": ("clarify", "after"),
-    "search": ("search", "after"),
-    "ask": ("ask", "before"),
-    "book": ("book", "before"),
-    "target": ("find_target", "after"),
-    "change": ("change", "before"),
-    "answer": ("answer", "after"),
+    "understand": ("nodes", "understand_said", "after"),
+    "clarify": ("nodes", "clarify", "after"),
+    "search": ("nodes", "search", "after"),
+    "ask": ("nodes", "ask", "before"),
+    "book": ("nodes", "book", "before"),
+    "target": ("changing", "find_target", "after"),
+    "change": ("changing", "change", "before"),
+    "check_in": ("attending", "check_in", "before"),
+    "answer": ("nodes", "answer", "after"),
 }
 
 
@@ -44,15 +46,16 @@ def install() -> None:
     from agentruntime.execution import effects, runner
     from agentruntime.orchestration import delivery, inbox
     from agentruntime.persistence import store
-    from booking.agent import nodes, tools
+    from booking.agent import acts
 
     folder = Path(os.environ[FOLDER])
     wrap = functools.partial(_wrap, folder)
     wrap(inbox, "accept", after="accepted")
     wrap(runner.Run, "execute", before="claimed")
-    for node, (function, when) in NODES.items():
-        wrap(nodes, function, **{when: node})
-    wrap(tools, "book", after="effect_before_commit")
+    for node, (module, function, when) in NODES.items():
+        wrap(import_module(f"booking.agent.{module}"), function, **{when: node})
+    for act in ("book", "change", "check_in"):
+        wrap(acts, act, after="effect_before_commit")
     wrap(effects, "perform", after="effect_after_commit")
     wrap(store, "commit_turn", before="before_commit", after="after_commit")
     wrap(delivery.Delivery, "tell", before="before_delivery", only=_is_turn)

@@ -91,7 +91,9 @@ class Page:
         if question["kind"] == "clarify":
             self.say("one hour", **data)
         elif question["kind"] == "select_room":
-            self.answer(question, {"room": question["data"]["candidates"][0]["room"]}, **data)
+            card = [*question["data"]["candidates"], *question["data"]["alternatives"]][0]
+            chosen = {name: card[name] for name in ("room", "starts_at") if name in card}
+            self.answer(question, chosen, **data)
         else:
             self.answer(question, {"approved": True}, **data)
 
