@@ -57,6 +57,13 @@ def _restart(heard: Heard) -> Act | None:
     return Act("restart") if cues.RESTART.search(heard.words) else None
 
 
+def _scope_answer(heard: Heard) -> Act | None:
+    """How much of the series that is asked about, in whatever words."""
+    return (
+        Act("provide_slots") if "scope" in heard.slots and "scope" in heard.draft.missing else None
+    )
+
+
 def _resume(heard: Heard) -> Act | None:
     return Act("resume") if cues.RESUME.search(heard.folded.strip()) else None
 
@@ -211,6 +218,7 @@ def _new_request(heard: Heard) -> Act | None:
 
 _WITH_DRAFT: tuple[_Rule, ...] = (
     _restart,
+    _scope_answer,
     _check_in,
     _question,
     stored.cancel_named,

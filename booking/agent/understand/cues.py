@@ -59,6 +59,16 @@ CONFIRM_FILLER = _words(
 THIS_ONE = _words(
     r"就这个|就它|这个吧|就订这个|就这间|这间|(?<![a-z])(?:this one|that one|take it|that's the one|i'll take it)(?![a-z])"
 )
+TAKEN_BACK = _words(
+    r"^(?:啊|哦|呃|嗯)?(?:不(?:对|是|行|好)?|错了|no|nope|oops|sorry|wait|hang on|hold on)(?![a-z])[,.!\s~啊哦]*"
+)
+LARGER = _words(
+    r"(?:换|要|来|订|有没有|能不能).{0,4}大(?:一)?(?:点|些|号)|^大(?:一)?(?:点|些)的|太小|坐不下"
+    r"|(?<![a-z])(?:bigger|larger|roomier)(?![a-z])|too small"
+)
+SMALLER = _words(
+    r"(?:换|要|来|订|有没有|能不能).{0,4}小(?:一)?(?:点|些|号)|^小(?:一)?(?:点|些)的|太大(?:了)?|(?<![a-z])smaller(?![a-z])|too (?:big|large)"
+)
 ANY_ONE = _words(
     r"随便|都行|都可以|哪个都行|你定|你选|任意一个|(?<![a-z])(?:any(?: of them| one)?|whichever|either|you (?:choose|pick|decide)|doesn't matter|surprise me)(?![a-z])"
 )
