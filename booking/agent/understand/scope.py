@@ -49,6 +49,16 @@ def scope_of(text: str) -> str | None:
     return next((name for name, pattern in _SCOPES if pattern.search(text)), None)
 
 
+_ALL_ALONE = re.compile(
+    r"(?:那就?|就)?(?:全部|所有|整个系列|每次)?(?:都|全|一起)+(?:改|取消|挪|换)(?:掉|吧|了)*[。.!]?|(?:change|move|cancel|do) (?:all of them|them all|all|the whole series)[.!]?"
+)
+
+
+def all_alone(folded: str) -> bool:
+    """Whether the whole message says no more than: all of them."""
+    return bool(_ALL_ALONE.fullmatch(folded.strip()))
+
+
 def scope_answer(folded: str, facts: Facts) -> str | None:
     """The scope that an answer to "which of them?" names, or counts off: this, following, all."""
     if starts_on(facts, folded) is not None or any(day.since for day in facts.days):

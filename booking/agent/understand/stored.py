@@ -11,7 +11,7 @@ from booking.agent.understand.types import BookingRef
 def _names_a_booking(heard: Heard) -> bool:
     """Whether the words say which stored booking: by title, number, person, or whose and when."""
     ref = ref_of(heard)
-    if ref.title or ref.owner or ref.everyone or reference.number_of(heard.folded):
+    if ref.title or ref.owner or ref.everyone or ref.upcoming or reference.number_of(heard.folded):
         return True
     when = any(key in heard.slots for key in ("date", "start_time", "room"))
     return when and bool(cues.BOOKING_NOUN.search(heard.folded))

@@ -13,7 +13,7 @@ from time import process_time
 
 import pytest
 
-from .office import ASKED, BOOKED, CHOOSING, CONFIRMING, IDLE, MONDAY, SCOPE_ASKED, read
+from .office import ASKED, BOOKED, CHOOSING, CONFIRMING, IDLE, MONDAY, SCOPE_ASKED, TO_CHANGE, read
 
 CASES = Path(__file__).parents[1] / "cases" / "expressions.jsonl"
 STATES = {
@@ -22,6 +22,7 @@ STATES = {
     "confirming": CONFIRMING,
     "booked": BOOKED,
     "scope": SCOPE_ASKED,
+    "change": TO_CHANGE,
 }
 # Defaults that the words did not give: today, and a kind of meeting as its title.
 GIVEN = {"date.today", "title.kind"}
