@@ -21,6 +21,7 @@ from collections.abc import Callable
 from booking.agent.understand import cues, selection, stored
 from booking.agent.understand.differences import difference, touched
 from booking.agent.understand.heard import Act, Heard, asks_for_room, ref_of
+from booking.agent.understand.inquiries import question
 from booking.agent.understand.normalise import MASK
 from booking.agent.understand.types import Selection
 
@@ -57,6 +58,13 @@ def _restart(heard: Heard) -> Act | None:
     return Act("restart") if cues.RESTART.search(heard.words) else None
 
 
+def _scope_answer(heard: Heard) -> Act | None:
+    """How much of the series that is asked about, in whatever words."""
+    return (
+        Act("provide_slots") if "scope" in heard.slots and "scope" in heard.draft.missing else None
+    )
+
+
 def _resume(heard: Heard) -> Act | None:
     return Act("resume") if cues.RESUME.search(heard.folded.strip()) else None
 
@@ -65,35 +73,6 @@ def _check_in(heard: Heard) -> Act | None:
     if not cues.CHECK_IN.search(heard.words):
         return None
     return Act("check_in", ref=ref_of(heard))
-
-
-def _question(heard: Heard) -> Act | None:
-    """Questions about one's bookings, about a room, about what is free."""
-    words = heard.words
-    if heard.facts.same_room is not None or not cues.QUESTION.search(words):
-        return None
-    room = "room" in heard.slots or any(p.code == "unknown_room" for p in heard.problems)
-    if cues.WHY_NOT.search(words) and (room or heard.draft.is_open):
-        return Act("query_room", wants="why")
-    if cues.MINE_ASKED.search(words) and cues.LIST.search(words) and not _changes(heard):
-        return Act("query_mine")
-    if room and cues.WHO.search(words):
-        return Act("query_room")
-    if (
-        room
-        and "features" in heard.slots
-        and cues.HAS_THING.search(words)
-        and not asks_for_room(heard)
-    ):
-        return Act("query_room", wants="features")
-    if not cues.FREE.search(words) or (asks_for_room(heard) and not room):
-        return None
-    timed = "start_time" in heard.slots and heard.slots["start_time"].rule != "start.now"
-    return Act("query_availability" if timed or not room else "query_room")
-
-
-def _changes(heard: Heard) -> bool:
-    return bool(cues.CANCEL.search(heard.words) or cues.MODIFY.search(heard.words))
 
 
 def _cancel_flow(heard: Heard) -> Act | None:
@@ -211,8 +190,9 @@ def _new_request(heard: Heard) -> Act | None:
 
 _WITH_DRAFT: tuple[_Rule, ...] = (
     _restart,
+    _scope_answer,
     _check_in,
-    _question,
+    question,
     stored.cancel_named,
     stored.modify_named,
     _another,
@@ -227,7 +207,7 @@ _WITH_DRAFT: tuple[_Rule, ...] = (
 _WITHOUT_DRAFT: tuple[_Rule, ...] = (
     _restart,
     _check_in,
-    _question,
+    question,
     stored.cancel_stored,
     stored.modify_stored,
     _another,

@@ -94,6 +94,7 @@ _DAYPART = re.compile(
     r"|(?<![a-z])(?P<tonight>ton(?:ight|ite))(?![a-z])|(?<![a-z])(?P<lunch>lunch ?time|over lunch)(?![a-z])"
     r"|(?<=[\ue000 ])(?P<half>[ap]m)(?![a-z])|(?P<lunched>午饭后|饭后|(?<![a-z])after lunch(?![a-z]))"
     r"|(?P<before>午饭前|饭前|(?<![a-z])before lunch(?![a-z]))|(?P<worked>下班后|下班以后|(?<![a-z])after work(?![a-z]))"
+    r"|(?P<close>下班前|(?<![a-z])(?:by |before |at )?(?:the )?(?:eod|cob|end of (?:the )?(?:work(?:ing)? ?)?day|close of (?:business|play))(?![a-z]))"
 )
 _DAYS_AHEAD = {"this": 0, "next": 1, "tomorrow": 1}
 _MINUTES_TO = {"half": 30, "quarter": 15, "a quarter": 15, "five": 5, "ten": 10, "twenty": 20}
@@ -332,6 +333,7 @@ _FIXED_PARTS = {
     "before": "morning",
     "lunched": "afternoon",
     "worked": "evening",
+    "close": "close",
     "a": "morning",
     "p": "afternoon",
 }

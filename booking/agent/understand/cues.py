@@ -59,6 +59,16 @@ CONFIRM_FILLER = _words(
 THIS_ONE = _words(
     r"就这个|就它|这个吧|就订这个|就这间|这间|(?<![a-z])(?:this one|that one|take it|that's the one|i'll take it)(?![a-z])"
 )
+TAKEN_BACK = _words(
+    r"^(?:啊|哦|呃|嗯)?(?:不(?:对|是|行|好)?|错了|no|nope|oops|sorry|wait|hang on|hold on)(?![a-z])[,.!\s~啊哦]*"
+)
+LARGER = _words(
+    r"(?:换|要|来|订|有没有|能不能).{0,4}大(?:一)?(?:点|些|号)|^大(?:一)?(?:点|些)的|太小|坐不下"
+    r"|(?<![a-z])(?:bigger|larger|roomier)(?![a-z])|too small"
+)
+SMALLER = _words(
+    r"(?:换|要|来|订|有没有|能不能).{0,4}小(?:一)?(?:点|些|号)|^小(?:一)?(?:点|些)的|太大(?:了)?|(?<![a-z])smaller(?![a-z])|too (?:big|large)"
+)
 ANY_ONE = _words(
     r"随便|都行|都可以|哪个都行|你定|你选|任意一个|(?<![a-z])(?:any(?: of them| one)?|whichever|either|you (?:choose|pick|decide)|doesn't matter|surprise me)(?![a-z])"
 )
@@ -72,7 +82,7 @@ CHECK_IN = _words(
     r"|^(?:i'm|i (?:am|\ue000+)|we're|we are)(?: now)? (?:at|in) (?:room )?\ue000+[.!]*$|(?<![a-z])(?:check(?:ing)? (?:me |us )?in|checked in|(?:i'm|i am|we're|we are|we've|i've) (?:here|arrived|in the room))(?![a-z])"
 )
 QUESTION = _words(
-    r"[?？]|吗|呢|哪|什么|几个|几点|何时|多少|谁|有没有|是否|能不能|可不可以|怎么|为什么|为何|(?<![a-z])(?:what|which|who|whose|when|where|why|how|is there|are there|do i|did i|have i|is|are|can|could|does|any|show|list)(?![a-z])|查|看看|列出"
+    r"[?？]|吗|呢|哪|什么|多大|几个|几点|何时|多少|谁|有没有|是否|能不能|可不可以|怎么|为什么|为何|(?<![a-z])(?:what|which|who|whose|when|where|why|how|is there|are there|do i|did i|have i|is|are|can|could|does|any|show|list)(?![a-z])|查|看看|列出"
 )
 MINE_ASKED = _words(
     r"(?<![帮给])我(?!想|要|们?订个)[^,。?!]{0,10}(?:几点|什么时候|何时)(?:有|开|的)?.{0,2}会(?!议室)|我的?下一?(?:个|场|次)会(?!议室)"
@@ -83,6 +93,19 @@ MINE_ASKED = _words(
     r"|(?<![a-z])am i (?:booked|busy|free|in a meeting)(?![a-z])"
     r"|(?<![a-z])(?:my|our) (?:\w+ ){0,3}(?:bookings?|meetings?|reservations?|schedule|calendar|agenda|rooms)(?![a-z])"
     r"|(?<![a-z])(?:have i|did i|do i have|i have|i've|i) [^,.?]{0,24}(?:booked|reserved|bookings?|meetings?|reservations?)(?![a-z])"
+)
+MINE_ALONE = _words(
+    r"^(?:请|帮我|给我)?(?:看一?看|查一?查|看一?下|查一?下|查看|列出|打开)?我们?的?[\s\ue000]*(?:所有|全部|最近)?的?(?:会议(?!室)|预[订定约]|会|日程|安排)(?:列表|记录)?(?:吧|吗|呢)?$"
+    r"|^(?:please )?(?:show|list|see|check|view|open)?(?: me)?(?:what are )? ?(?:all )?(?:of )?my (?:upcoming |current |own |next )?(?:bookings|meetings|reservations|schedule|calendar|agenda)(?: list)?(?: (?:for|on|this|next|please)?[\s\ue000]*)?$"
+    r"|(?<![a-z])what (?:did|have) i (?:book(?:ed)?|reserved?)(?![a-z])|^我[\s\ue000]*(?:订|定)了(?:什么|啥|哪些)"
+)
+ROOM_FACTS = _words(
+    r"(?:几|多少)(?:个|位)?(?:人|座)|多大|能坐|坐得?下|容纳|(?:有|是)(?:什么|哪些|啥)|什么(?:设备|样)|在(?:哪|几楼)|哪层|几楼"
+    r"|(?<![a-z])(?:how (?:big|large|many)|what(?:'s| is| are| does)(?: there)? (?:in|inside|it|at)|what (?:equipment|features|kit)|where(?:'s| is)|which floor|capacity of|seats?|fits?)(?![a-z])"
+)
+SKIP_DATE = _words(
+    r"(?:那|这|冲突的?|占用的?)(?:一|几)?(?:天|次|场|日|个日期)(?:就|先|都)?(?:不改|不动|不要|不订|跳过|除外|算了|去掉|略过)|(?:跳过|除了|去掉|略过)(?:那|这|冲突的?|占用的?)(?:一|几)?(?:天|次|场|日)"
+    r"|(?<![a-z])(?:skip|leave out|except(?: for)?|without|omit) (?:(?:that|those|this|them)(?=[\s.!,]*$)|(?:that|those|the|this) (?:clashing |busy |taken )?(?:ones?|dates?|days?|weeks?)(?![a-z]))|(?<![a-z])leave (?:that|those|it|them)(?: (?:one|date|day)s?)? out(?![a-z])"
 )
 LIST = _words(
     r"查|看|哪|什么|几个|几点|何时|多少|列|有没有|吗|\?|？|(?<![a-z])(?:what|which|show|list|any|do i|did i|have i|when|where|see|check|view|how many|tell me)(?![a-z])"

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from datetime import date, timedelta
 
-from booking.agent.understand import numerals
+from booking.agent.understand import festivals, numerals
 from booking.agent.understand.days import (
     Day,
     Reader,
@@ -261,7 +261,7 @@ _RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"今[天日儿]?(?=上午|下午|早|晚|中午|傍晚)|今[天日儿]|本日|(?<![a-z])today(?:'s)?(?![a-z])|当[天日](?!气)", _relative(0)),
         (r"前天|(?:the )?day before yesterday", _relative(-2)),
         (r"昨[天日]|(?<![a-z])yesterday(?![a-z])", _relative(-1)),
-        (rf"(?P<n>{numerals.NUMBER})\s?个?\s?(?P<u>天|日|周|星期|礼拜|月)(?:过后|之后|以后|后)(?P<n2>)", _in_units),
+        (rf"(?P<n>{numerals.NUMBER}|半(?=个?月))\s?个?\s?(?P<u>天|日|周|星期|礼拜|月)(?:过后|之后|以后|后)(?P<n2>)", _in_units),
         (rf"(?<![a-z])in {_COUNT_EN} {_UNIT_EN}(?:'? time)?(?![a-z])", _in_units),
     )
 )  # fmt: skip
@@ -299,6 +299,10 @@ def _dashed(scan: Scan, today: date) -> Day | None:
 def find(scan: Scan, today: date) -> tuple[Day, ...]:
     """Every day expression in what is left of the text, in order; takes them."""
     found = []
+    for match in scan.matches(festivals.FESTIVAL):
+        if (read := festivals.festival(match, today)) is not None:
+            found.append(read)
+            scan.take(match.span())
     for match in scan.matches(HOLIDAY):
         found.append(holiday(match, today))
         scan.take(match.span())

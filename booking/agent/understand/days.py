@@ -78,7 +78,11 @@ def next_monthday(day: int, begin: date) -> tuple[date, int]:
 
 def later_by(said: str, unit: str, base: date) -> date | None:
     """`base` and so many days, weeks, fortnights or months; None beyond 400 of them."""
-    count = {"a": 1, "one": 1, "couple": 2}.get(said.strip(), numerals.read(said))
+    if said == "半" and unit[0] == "月":
+        return base + timedelta(days=15)
+    count = {"a": 1, "one": 1, "couple": 2}.get(
+        said.strip(), None if said == "半" else numerals.read(said)
+    )
     if count is None or count > 400:
         return None
     if unit[0] in "m月":

@@ -47,6 +47,7 @@ def window_of(part: str, hours: OpeningHours) -> tuple[int, int]:
         "morning": morning,
         "noon": (11 * 60, 13 * 60),
         "afternoon": (NOON, 18 * 60),
+        "close": (15 * 60, 18 * 60),
     }.get(part, (18 * 60, 23 * 60))
 
 

@@ -25,7 +25,7 @@ _WHO_EN = (
 _WHO = rf"(?:(?:个|位|名|各(?=人))?\s?{_WHO_ZH}|\s?(?:other |more )?{_WHO_EN}|-person(?![a-z])|-seater(?![a-z]))"
 _MEASURED = rf"(?:{_WHO}|个|位|名)"
 _NOT_TIME = (
-    r"(?!\s?(?:[:/.]\d|am(?![a-z])|pm(?![a-z])|o'?clock|点|时|hours?|hrs?|h(?![a-z])|min|days?|weeks?"
+    r"(?!\s?(?:[:/.]\d|am(?![a-z])|pm(?![a-z])|o'?clock|点|时|hours?|hrs?|h(?![a-z])|min|days?|weeks?|fortnights?|months?|years?|quarters?"
     r"|st(?![a-z])|nd(?![a-z])|rd(?![a-z])|th(?![a-z])|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
     r"|号|日|月|-\d|~\d|to \d|or \d|\d|天|周|%|次|in the |times|(?:ten|five|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|oh|twenty|thirty|forty|fifty)(?![a-z])))"
 )

@@ -9,8 +9,8 @@ from booking.agent.understand import acts, assigned, cues, injection, reference,
 from booking.agent.understand.facts import Facts, gather
 from booking.agent.understand.heard import Act, Heard
 from booking.agent.understand.normalise import Normalised, language_of, normalise
-from booking.agent.understand.scope import scope_of
-from booking.agent.understand.selection import choose_option
+from booking.agent.understand.scope import all_alone, scope_answer
+from booking.agent.understand.selection import choose_option, size_of
 from booking.agent.understand.slots import collect, lone_number
 from booking.agent.understand.titles import explicit_span
 from booking.agent.understand.types import (
@@ -134,6 +134,12 @@ def _slots(
     if (option := choose_option(folded, facts, slots, draft)) is not None:
         slots[option[0]] = option[1]
         slots.pop("window", None) if option[0] == "start_time" else None
-    if "scope" in draft.missing and (scope := scope_of(folded)):
+    if "scope" in draft.missing and (scope := scope_answer(folded, facts)):
         slots["scope"] = Found(scope, (0, len(folded)), "scope.answer")
+    if draft.is_open and (skip := cues.SKIP_DATE.search(folded)):
+        slots["on_clash"] = Found("skip", skip.span(), "on_clash.skip")
+    if draft.is_open and not slots and all_alone(folded):
+        slots["scope"] = Found("all", (0, len(folded)), "scope.alone")
+    if draft.phase == "BOOKED" and (size := size_of(folded)):
+        slots["size"] = Found(size, (0, len(folded)), "size.said")
     return slots, problems + more

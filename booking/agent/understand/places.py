@@ -31,9 +31,13 @@ _NEGATED_AFTER = re.compile(
 )
 
 
+_WHY = re.compile(r"(?:为什么|为啥|为何|怎么|(?<![a-z])(?:why(?: is| are|'s)?|how come))\s?$")
+
+
 def is_negated(scan: Scan, span: Span) -> bool:
     """Whether the thing at `span` is unwanted: 不要投影, no projector, 白板不用了."""
-    if _NEGATED.search(scan.before(span[0], 24)):
+    before = scan.before(span[0], 24)
+    if (match := _NEGATED.search(before)) and not _WHY.search(before[: match.start()]):
         return True
     return bool(_NEGATED_AFTER.match(scan.after(span[1], 16)))
 

@@ -131,6 +131,20 @@ def _fitting(slots: dict[str, Found], candidates: tuple[CandidateInfo, ...]) -> 
     return fits
 
 
+def counted(folded: str, facts: Facts, count: int) -> int | None:
+    """Which of `count` things an ordinal or a bare number means, from 0."""
+    cards = tuple(CandidateInfo(room=str(place)) for place in range(count))
+    chosen = _by_ordinal(folded, facts, cards)
+    return None if chosen is None else chosen.index
+
+
+def size_of(folded: str) -> str | None:
+    """Another size of room than the one just booked: larger or smaller."""
+    if cues.LARGER.search(folded):
+        return "larger"
+    return "smaller" if cues.SMALLER.search(folded) else None
+
+
 def choose_option(
     folded: str, facts: Facts, slots: dict[str, Found], draft: DraftView
 ) -> tuple[str, Found] | None:

@@ -11,7 +11,7 @@ from booking.agent.understand.types import BookingRef
 def _names_a_booking(heard: Heard) -> bool:
     """Whether the words say which stored booking: by title, number, person, or whose and when."""
     ref = ref_of(heard)
-    if ref.title or ref.owner or ref.everyone or reference.number_of(heard.folded):
+    if ref.title or ref.owner or ref.everyone or ref.upcoming or reference.number_of(heard.folded):
         return True
     when = any(key in heard.slots for key in ("date", "start_time", "room"))
     return when and bool(cues.BOOKING_NOUN.search(heard.folded))
@@ -52,8 +52,13 @@ def modify_stored(heard: Heard) -> Act | None:
 
 def correct_booked(heard: Heard) -> Act | None:
     """Words that take back what was just booked are about that booking: actually, make it 3."""
-    if heard.draft.phase != "BOOKED" or not heard.slots or asks_for_room(heard):
+    if heard.draft.phase != "BOOKED" or not (set(heard.slots) - {"title"}):
         return None
-    if not cues.CORRECTION.search(heard.words):
+    taken_back = cues.TAKEN_BACK.match(heard.folded.strip())
+    if asks_for_room(heard) and not taken_back:
         return None
-    return Act("modify_booking", ref=BookingRef(last=True))
+    said = cues.CORRECTION.search(heard.words) or "size" in heard.slots
+    capacity = heard.slots.get("capacity")
+    if taken_back or said or (capacity is not None and capacity.rule == "capacity.make_it"):
+        return Act("modify_booking", ref=BookingRef(last=True))
+    return None

@@ -106,15 +106,16 @@ def settle_series(table: Table) -> None:
         return
     said = table.known_date()
     rule = recurrence.rule(repeat, table.until, said or table.now.date())
-    table.slots["recurrence"] = Found(rule, repeat.span, "recurrence.rule")
     start = table.known_start()
     first = first_day(rule, said, start, table.now)
-    if first is not None:
-        named = "date" in table.slots and first == said
-        span = table.slots["date"].span if "date" in table.slots else repeat.span
-        table.slots["date"] = Found(
-            first.isoformat(), span, "date.first_of_series", assumed=not named
-        )
+    if first is None:
+        table.slots.pop("date", None)
+        table.ask("impossible_date", "date", repeat.span)
+        return
+    table.slots["recurrence"] = Found(rule, repeat.span, "recurrence.rule")
+    named = "date" in table.slots and first == said
+    span = table.slots["date"].span if "date" in table.slots else repeat.span
+    table.slots["date"] = Found(first.isoformat(), span, "date.first_of_series", assumed=not named)
 
 
 def first_day(
@@ -147,6 +148,8 @@ def assume_today(table: Table) -> None:
             table.slots["date"] = Found(later.isoformat(), found.span, found.rule, assumed=True)
         return
     if not table.may_assume_today or table.known_date() is not None or table.facts.days:
+        return
+    if table.facts.repeat is not None:
         return
     if start is not None:
         _today_for(table, start.span, passed=zones.minutes(start.value) < _on_grid(table))

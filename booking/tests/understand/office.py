@@ -54,6 +54,8 @@ BOOKED = DraftView("BOOKED", FULL)
 CHOOSING = DraftView("AWAITING_SELECTION", FULL, CARDS)
 CONFIRMING = DraftView("CONFIRMING", FULL, CARDS, selected="C101")
 UNASKED = DraftView("COLLECTING_SLOTS", {"date": "2027-03-09"})
+TO_CHANGE = DraftView("CONFIRMING")
+SCOPE_ASKED = DraftView("CONFIRMING", missing=("scope",))
 ASKED = DraftView(
     "COLLECTING_SLOTS",
     {"date": "2027-03-09"},
