@@ -31,7 +31,9 @@ STEPS = (
 def build_graph() -> "StateGraph[Any, Any, Any, Any]":
     """The graph, loaded when a process is to run it: it brings LangGraph along."""
     from booking.agent import graph
+    from booking.agent.planner import choice
 
+    choice.get_ready()
     return graph.build_graph()
 
 

@@ -8,7 +8,9 @@ import pytest
 
 from booking.agent.planner.checks import check_model
 from booking.agent.planner.choice import chosen
+from booking.agent.planner.model import model
 from booking.agent.planner.rules import rules
+from booking.agent.spec import SPEC
 
 MODEL = {"name": "openai:stub", "url": "http://127.0.0.1:9/v1", "key": "k", "seconds": 8.0}
 
@@ -30,6 +32,26 @@ def test_the_rules_plan_unless_a_model_is_chosen_and_named(told):
 
     told()
     assert chosen() is not rules
+
+
+def test_a_process_that_is_to_ask_has_its_model_before_the_first_message(told):
+    told(name="openai:ready")
+    model.cache_clear()
+
+    SPEC.build_graph()
+    before = model.cache_info().misses
+    model("openai:ready", url=MODEL["url"], key="k", seconds=8.0)
+
+    assert (before, model.cache_info().misses) == (1, 1)
+
+
+def test_a_model_that_is_not_to_be_had_stops_no_process(told, caplog):
+    told(name="nobody:knows", key="hunter2")
+
+    SPEC.build_graph()
+
+    assert "no model to ask name=nobody:knows" in caplog.text
+    assert "hunter2" not in caplog.text
 
 
 @pytest.mark.parametrize(

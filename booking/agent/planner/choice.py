@@ -1,5 +1,6 @@
 """Which planner this process reads people with, by its settings."""
 
+import logging
 import time
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -12,6 +13,25 @@ from booking.agent.planner.rules import rules
 if TYPE_CHECKING:
     from booking.agent.planner.llm import LlmPlanner
     from booking.agent.planner.model import Model
+
+
+log = logging.getLogger(__name__)
+
+
+def get_ready() -> None:
+    """Load what asking the model takes, as a process starts: the first message has not the time.
+
+    A model that is not to be had is no reason not to start.
+    """
+    told = settings.ROOMWISE["model"]
+    if settings.ROOMWISE["planner"] != "llm" or not told["name"]:
+        return
+    from booking.agent.planner.model import ModelTrouble, model
+
+    try:
+        model(told["name"], url=told["url"], key=told["key"], seconds=told["seconds"])
+    except ModelTrouble as trouble:
+        log.warning("no model to ask name=%s why=%s", told["name"], trouble.why)
 
 
 def chosen() -> Planner:

@@ -11,6 +11,7 @@ from booking.agent.planner.proposals import Action, Heard, Planned, Proposal
 from booking.agent.planner.rules import read
 from booking.agent.planner.schema import Plan, Quote
 from booking.agent.understand import Found, Understanding, place_of
+from booking.agent.understand.acts import ANSWERS
 from booking.agent.understand.differences import difference
 from booking.agent.understand.types import Span
 
@@ -89,7 +90,7 @@ def _with_quotes(
             continue
         slots[quote.slot] = replace(found, span=span)
     understood = replace(base, slots=slots)
-    if plan.action == "fill":
+    if plan.action == "fill" and slots != base.slots:
         understood = replace(understood, acts=(_filling(understood, heard), *base.acts[1:]))
     return understood, tuple(dropped)
 
@@ -123,4 +124,5 @@ def _filling(understood: Understanding, heard: Heard) -> str:
     new, changed = difference(understood.slots, understood.problems, heard.draft)
     if changed:
         return "correction"
-    return "provide_slots" if new & set(heard.draft.missing) else "supplement"
+    asked = {ANSWERS.get(slot, slot) for slot in new} & set(heard.draft.missing)
+    return "provide_slots" if asked else "supplement"

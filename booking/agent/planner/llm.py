@@ -67,9 +67,9 @@ class LlmPlanner:
         asking = Asking()
         weighed: evidence.Weighed | None = None
         try:
-            async with asyncio.timeout(min(self._seconds, until - began)):
-                if self._model is None:
-                    self._model = await asyncio.to_thread(self._connect)
+            if self._model is None:
+                self._model = await asyncio.to_thread(self._connect)
+            async with asyncio.timeout(min(self._seconds, until - time.monotonic())):
                 weighed = await _asked(self._model, heard, asking)
         except TimeoutError:
             asking.verdict = "timeout"

@@ -26,7 +26,7 @@ from booking.agent.understand.normalise import MASK
 from booking.agent.understand.types import Selection
 
 SPEAKING = frozenset({"new_request", "provide_slots", "correction", "supplement", "restart"})
-_ANSWERS = {"window": "start_time", "end_time": "duration_minutes"}
+ANSWERS = {"window": "start_time", "end_time": "duration_minutes"}
 _WEAK = frozenset({"date", "period", "window", "title", "room", "on_behalf_of", "input_timezone"})
 _MOST_WORDS_BESIDE = 12
 _UNIT = re.compile(r"[\u4e00-\u9fff]|[a-z]+|\d+")
@@ -150,7 +150,7 @@ def fill(heard: Heard) -> Act | None:
     new, changed = difference(heard.slots, heard.problems, heard.draft)
     if changed:
         return Act("correction")
-    asked = {_ANSWERS.get(slot, slot) for slot in new} & set(heard.draft.missing)
+    asked = {ANSWERS.get(slot, slot) for slot in new} & set(heard.draft.missing)
     if asked:
         return Act("provide_slots")
     if new:
