@@ -14,10 +14,10 @@ from langgraph.runtime import Runtime
 
 from agentruntime.execution.context import RunContext
 from booking.agent import acts, answers, changes, offers, questions, targets, tools
-from booking.agent.dialogue import wish_of
 from booking.agent.state import BookingState, fresh_dialogue, reset
 from booking.agent.texts import day_text, span_text, text
 from booking.agent.tools import OwnUse
+from booking.agent.wishes import wish_of
 from booking.exceptions import (
     BookingError,
     PolicyViolation,

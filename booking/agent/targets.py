@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 from booking.agent import questions
-from booking.agent.texts import span_text, text
+from booking.agent.texts import rhythm_text, span_text, text
 from booking.agent.tools import OwnUse, Rooms
 
 Wish = Mapping[str, Any]
@@ -60,18 +60,19 @@ def on_date(dates: Sequence[OwnUse], day: date, *, is_from: bool) -> OwnUse | No
     return None
 
 
-def listed(uses: Sequence[OwnUse], language: str) -> str:
-    """Uses of rooms, a line each."""
-    return "\n".join(
-        text(
-            "mine.line",
-            language,
-            when=span_text(use.starts_at, use.ends_at, language),
-            room=use.room,
-            title=f" · {use.title}" if use.title else "",
-        )
-        for use in uses
-    )
+def listed(uses: Sequence[OwnUse], language: str, *, with_rhythm: bool = False) -> str:
+    """Uses of rooms, a line each; with_rhythm: of a series only the next is here, so say how often."""
+    return "\n".join(_line(use, language, with_rhythm=with_rhythm) for use in uses)
+
+
+def _line(use: OwnUse, language: str, *, with_rhythm: bool) -> str:
+    title = f" · {use.title}" if use.title else ""
+    if use.rule and with_rhythm:
+        title += f" ({rhythm_text(use.rule, language)})"
+    if use.status == "pending":
+        title += text("mine.pending", language)
+    when = span_text(use.starts_at, use.ends_at, language)
+    return text("mine.line", language, when=when, room=use.room, title=title)
 
 
 def which(uses: Sequence[OwnUse], rooms: Rooms, kind: str, language: str) -> questions.Question:
