@@ -321,7 +321,7 @@ def _decline(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
     language = dialogue["language"]
     if dialogue["target"] is not None:
-        return _aside(_fresh(state), "kept", None)
+        return _aside({**_fresh(state), "result": state["result"]}, "kept", None)
     return _with(
         state,
         phase="COLLECTING_SLOTS",
@@ -348,7 +348,9 @@ def _drop(state: State, proposal: Proposal, now: datetime) -> State:
     ended = _fresh(state)
     if not was_open:
         return _aside({**ended, "result": state["result"]}, "nothing_open", None)
-    return _aside(ended, "kept" if kept else "dropped", None)
+    if kept:
+        return _aside({**ended, "result": state["result"]}, "kept", None)
+    return _aside(ended, "dropped", None)
 
 
 def _restart(state: State, proposal: Proposal, now: datetime) -> State:

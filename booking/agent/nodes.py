@@ -23,6 +23,7 @@ from booking.agent import (
     questions,
     repeating,
     revisions,
+    together,
     tools,
 )
 from booking.agent.planner import Heard, choice, propose_answer
@@ -149,6 +150,10 @@ async def search(state: BookingState, runtime: Context) -> Update:
     """Look for rooms, or look again whether the one that was taken is still free."""
     context, said = runtime.context, state["dialogue"]
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
+    if together.is_together(said["selected"]):
+        request = together.request_of(state["slots"], known.zone)
+        result = await context.read(tools.search, context.owner_id, request, now=context.now)
+        return {"dialogue": together.after_search(state, result, request)["dialogue"]}
     request = offers.request_of(state["slots"], known.zone, selected=said["selected"])
     if state["slots"].get("recurrence"):
         current = await repeating.search(state, request, known, context)

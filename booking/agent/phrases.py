@@ -56,6 +56,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "window.free": ("Free starts then: {starts}.", "这段时间可以开始的时刻：{starts}。"),
     "window.full": ("Nothing is free in that part of the day.", "这段时间没有空房。"),
     "confirm": ("Shall I book it?", "确认预订吗？"),
+    "confirm.together": (
+        "Shall I book these rooms, all or none?",
+        "这几间一起订吗（要么都订，要么都不订）？",
+    ),
+    "part": ("{room} for {people}", "{room} 坐 {people}"),
+    "label.rooms": ("Rooms", "会议室"),
     "confirm.cancel": ("Cancel this booking?", "确认取消这个预订吗？"),
     "confirm.move": ("Change this booking?", "确认修改这个预订吗？"),
     "booked": ("Booked: {room}, {when}.", "已预订：{room}，{when}。"),

@@ -1,6 +1,6 @@
 """Which of the person's own bookings is meant. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -13,10 +13,10 @@ Wish = Mapping[str, Any]
 _NAMED = ("title", "room", "date", "start_time", "booking_ids", "series_ids")
 
 
-def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: int | None) -> list[OwnUse]:
+def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: Collection[int]) -> list[OwnUse]:
     """The bookings that the words allow; of a series, its next date.
 
-    last: the booking this conversation just made, which is meant when no other is named.
+    last: what this conversation just booked or changed, which is meant when no other is named.
     """
     ref = wish.get("ref") or {}
     chosen = wish.get("chosen")
@@ -26,8 +26,7 @@ def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: int | None) -> list[Own
         return named(wish, uses)
     if ref.get("upcoming"):
         return list(uses[:1])
-    mine = [use for use in uses if use.booking == last]
-    return mine if last is not None and mine else list(uses)
+    return [use for use in uses if use.booking in last] or list(uses)
 
 
 def is_named(wish: Wish) -> bool:
