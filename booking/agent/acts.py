@@ -14,6 +14,7 @@ from agentruntime.models import Effect
 from booking import services
 from booking.agent.tools import OwnUse, person
 from booking.models import Booking, Source
+from booking.selectors import Part
 
 
 def book(
@@ -23,6 +24,8 @@ def book(
 
     Raises what `services.book_room` and `book_series` raise; then nothing was written.
     """
+    if offer.get("parts"):
+        return _together_booked(effect, owner_id=owner_id, offer=offer, now=now)
     if offer.get("recurrence"):
         return _series_booked(effect, owner_id=owner_id, offer=offer, now=now)
     booking = services.book_room(
@@ -60,6 +63,31 @@ def _series_booked(
     )
     count = len(booking.occurrences.all())
     return {**_outcome(booking), "dates": count, "rule": booking.recurrence}
+
+
+def _together_booked(
+    effect: Effect, *, owner_id: int, offer: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
+    """Several rooms for one meeting; what is told of the first, the others named with it."""
+    made = services.book_rooms(
+        organizer=person(owner_id),
+        parts=[Part(**each) for each in offer["parts"]],
+        starts_at=datetime.fromisoformat(offer["starts_at"]),
+        ends_at=datetime.fromisoformat(offer["ends_at"]),
+        title=offer["title"],
+        source=Source.CHAT,
+        idempotency_key=offer["intent"],
+        effect=effect,
+        now=now,
+    )
+    told = [_outcome(each) for each in made]
+    is_request = any(each["status"] == "pending" for each in told)
+    return {
+        **told[0],
+        "room_id": offer["room"],
+        "status": "pending" if is_request else told[0]["status"],
+        "bookings": [each["booking_id"] for each in told],
+    }
 
 
 def change(

@@ -1,16 +1,17 @@
-"""What the agent tells: outcomes, refusals, and answers to questions of the person's.
+"""What the agent tells: outcomes and refusals.
 
-`answer` reads as the owner, through the context; the rest is pure but for Django's catalogue.
+`room_now` reads as the owner, through the context; the rest is pure but for Django's catalogue.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.utils.translation import override
 
 from agentruntime.execution.context import RunContext
-from booking.agent import targets, tools
+from booking.agent import tools
 from booking.agent.state import OPEN_PHASES
 from booking.agent.texts import DATES_NAMED, day_text, joined, rhythm_text, span_text, text
 from booking.exceptions import BookingError, RoomNotFound, explain
@@ -19,7 +20,6 @@ from booking.selectors import PlannedDate, Refusal
 _PLAIN = {
     "already_booked": "already_booked",
     "dropped": "dropped",
-    "free": "free.need",
     "injection": "injection",
     "kept": "kept",
     "no_booking": "no.booking",
@@ -104,51 +104,23 @@ def data(state: Mapping[str, Any]) -> dict[str, Any]:
     return dict(state["result"]) if "already_booked" in kinds else {}
 
 
-async def answer(state: Mapping[str, Any], wants: Mapping[str, Any], context: RunContext) -> str:
-    """The words for one question of the person's, in their language."""
-    said = state["dialogue"]
-    language, kind = said["language"], wants["kind"]
-    if kind == "mine":
-        return await _mine(wants, language, context)
-    if kind == "room":
-        return await _room(wants, language, context)
+def aside_text(wants: Mapping[str, Any], phase: str, language: str) -> str:
+    """The words for what is no question of its own: an outcome, a refusal, a doubt."""
+    kind = wants["kind"]
     if kind == "words":
         return str(wants["words"])
     if kind == "unclear":
-        return text("unclear.open" if said["phase"] in OPEN_PHASES else "unclear", language)
+        return text("unclear.open" if phase in OPEN_PHASES else "unclear", language)
     return text(_PLAIN[kind], language)
 
 
-async def _mine(wants: Mapping[str, Any], language: str, context: RunContext) -> str:
-    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
-    wished = (wants.get("slots") or {}).get("date")
-    today = context.now.astimezone(known.zone).date()
-    day = date.fromisoformat(wished) if wished else None
-    days = (day, day) if day else None
-    uses = await context.read(
-        tools.own_uses, context.owner_id, now=context.now, days=days, zone=known.zone
-    )
-    span = text("span.soon", language)
-    if day is not None:
-        span = day_text(day, language)
-        span = (
-            text("span.today", language) if day == today else text("span.day", language, day=span)
-        )
-    if not uses:
-        return text("mine.none", language, span=span)
-    return text("mine.some", language, span=span, lines=targets.listed(uses, language))
-
-
-async def _room(wants: Mapping[str, Any], language: str, context: RunContext) -> str:
-    code = (wants.get("slots") or {}).get("room")
-    if not code:
-        return text("ask.room", language)
-    known = await context.read(tools.knowledge, context.owner_id, now=context.now)
+async def room_now(code: str, zone: ZoneInfo, language: str, context: RunContext) -> str:
+    """Whether a room is in use, until when, and by whom as far as the person may know."""
     try:
         now = await context.read(tools.room_now, context.owner_id, code, now=context.now)
     except RoomNotFound as error:
-        return error.message("zh-hans" if language == "zh" else "en")
-    until = f"{now.until.astimezone(known.zone):%H:%M}" if now.until else ""
+        return error_text(error, language)
+    until = f"{now.until.astimezone(zone):%H:%M}" if now.until else ""
     if not now.is_busy:
         key = "room.free_until" if until else "room.free"
         return text(key, language, room=code, until=until)

@@ -42,7 +42,7 @@ async def check_in(state: BookingState, runtime: Runtime[RunContext]) -> Update:
             }
         }
     if not due:
-        return _said(said, context, _why_not(_those(wish, there), language), {})
+        return _said(said, context, why_not(_those(wish, there), language), {})
     use = due[0]
     try:
         result = await context.effect(
@@ -88,7 +88,7 @@ def _those(wish: Mapping[str, Any], there: Attendance) -> Attendance:
     )
 
 
-def _why_not(there: Attendance, language: str) -> str:
+def why_not(there: Attendance, language: str) -> str:
     """Already there, too late, too early, not approved, or nothing to come."""
     if there.here:
         use = there.here[0]

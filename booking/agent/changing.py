@@ -14,10 +14,10 @@ from langgraph.runtime import Runtime
 
 from agentruntime.execution.context import RunContext
 from booking.agent import acts, answers, changes, offers, questions, targets, tools
-from booking.agent.dialogue import wish_of
-from booking.agent.state import BookingState, fresh_dialogue, reset
+from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset
 from booking.agent.texts import day_text, span_text, text
 from booking.agent.tools import OwnUse
+from booking.agent.wishes import wish_of
 from booking.exceptions import (
     BookingError,
     PolicyViolation,
@@ -35,12 +35,21 @@ Wish = dict[str, Any]
 async def find_target(state: BookingState, runtime: Context) -> Update:
     """Find which of the person's own bookings is meant, and ask for a yes to the change."""
     context, said = runtime.context, state["dialogue"]
+    if said["phase"] not in OPEN_PHASES:  # what was booked before is no draft
+        return {"slots": {}, **await _found(state, context)}
+    return await _found(state, context)
+
+
+async def _found(state: Mapping[str, Any], context: RunContext) -> Update:
+    said = state["dialogue"]
     wish, language = said["wants"], said["language"]
     ref = wish.get("ref") or {}
     if ref.get("owner") or ref.get("everyone"):
         return _tell(said, {"kind": "not_yours"})
     uses = await context.read(tools.own_bookings, context.owner_id, now=context.now)
-    found = targets.fitting(wish, uses, last=state["result"].get("booking_id"))
+    result = state["result"]
+    last = result.get("bookings") or [result.get("booking_id")]
+    found = targets.fitting(wish, uses, last=last)
     named, dates = await _on_named_date(found, wish, context)
     if len(named) > 1:
         known = await context.read(tools.knowledge, context.owner_id, now=context.now)

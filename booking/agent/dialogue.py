@@ -4,17 +4,18 @@
 reads rooms or writes bookings.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from booking.agent import wishes
 from booking.agent.planner import Action, Proposal
 from booking.agent.questions import assumptions, digest, lines, problem_text
 from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset, standing
 from booking.agent.texts import text
 from booking.agent.understand import apply
-from booking.agent.understand.types import Problem, Understanding
+from booking.agent.understand.types import Understanding
 
 State = dict[str, Any]
 
@@ -66,60 +67,12 @@ def advance(state: Mapping[str, Any], proposal: Proposal, now: datetime) -> Stat
     if action in {"cancel_booking", "move_booking", "check_in"}:
         problems = _problems(understanding, current["dialogue"]["language"])
         current = _with(current, preface=lines(current["dialogue"]["preface"], problems))
-        return _to_target(current, _wish(action, understanding))
+        return _to_target(current, wishes.wish(action, understanding))
     return _STEPS[action](current, proposal, now)
 
 
 def _with(state: State, **changes: Any) -> State:
     return {**state, "dialogue": {**state["dialogue"], **changes}}
-
-
-def _words(understanding: Understanding | None) -> dict[str, Any]:
-    """A reference to a stored booking and the new values, as plain JSON."""
-    if understanding is None:
-        return {}
-    ref = understanding.booking_ref
-    return {
-        "slots": {
-            key: found.value
-            for key, found in understanding.slots.items()
-            if found.rule != "date.today"  # nobody said that day
-        },
-        "ref": None
-        if ref is None
-        else {
-            "booking_ids": list(ref.booking_ids),
-            "series_ids": list(ref.series_ids),
-            "title": ref.title,
-            "room": ref.room,
-            "date": ref.date,
-            "start_time": ref.start_time,
-            "owner": ref.owner,
-            "scope": ref.scope,
-            "everyone": ref.everyone,
-            "last": ref.last,
-            "upcoming": ref.upcoming,
-        },
-    }
-
-
-def _wish(action: str, understanding: Understanding | None) -> dict[str, Any]:
-    """What is to become of which stored booking; `asks` and `options` are what the words left open.
-
-    The other words of a cancellation or a check-in say which booking it is about.
-    """
-    words = _words(understanding)
-    if action != "move_booking":
-        words["slots"] = {}
-    problems = understanding.problems if understanding is not None else ()
-    asks = [problem.slot for problem in problems if problem.slot]
-    return {"kind": action, **words, "asks": asks, "options": _options(problems)}
-
-
-def wish_of(target: Mapping[str, Any]) -> dict[str, Any]:
-    """What is wished of the booking that is asked about; states of old know only which it is."""
-    of_old = {"kind": target["kind"], "slots": {}, "chosen": {"booking": target.get("booking")}}
-    return dict(target.get("wish") or of_old)
 
 
 def _to_target(state: State, wish: Mapping[str, Any]) -> State:
@@ -143,17 +96,11 @@ def _answers_scope(state: State, understanding: Understanding) -> bool:
 
 
 def _rescoped(state: State, understanding: Understanding) -> State:
-    wish = wish_of(state["dialogue"]["target"])
+    wish = wishes.wish_of(state["dialogue"]["target"])
     wish["scope"] = understanding.slots["scope"].value
     if "date" in understanding.slots:
-        wish = _on_day(wish, understanding.slots["date"].value)
+        wish = wishes.on_day(wish, understanding.slots["date"].value)
     return _to_target(state, wish)
-
-
-def _on_day(wish: Mapping[str, Any], day: str) -> dict[str, Any]:
-    """The same booking, on that date of its series."""
-    chosen = wish.get("chosen") or {}
-    return {**wish, "chosen": {**chosen, "occurrence": day}} if chosen else dict(wish)
 
 
 def _aside(state: State, kind: str, understanding: Understanding | None) -> State:
@@ -166,7 +113,7 @@ def _aside(state: State, kind: str, understanding: Understanding | None) -> Stat
         state, going = _with(state, consent=None), "answer"
     elif going in _PENDING and (kind == "unclear" or _is_wordless(understanding)):
         return state  # said in one breath with what is being done
-    aside = {"kind": kind, **_words(understanding), **({"doubt": True} if is_doubt else {})}
+    aside = {**wishes.question(kind, understanding), **({"doubt": True} if is_doubt else {})}
     is_going = going in _PENDING
     return _with(state, asides=[*said["asides"], aside], next=going if is_going else "answer")
 
@@ -206,20 +153,40 @@ def _rewished(state: State, understanding: Understanding, now: datetime) -> Stat
     """Other values for the booking that is being changed."""
     dialogue = state["dialogue"]
     target, language = dialogue["target"], dialogue["language"]
-    wish = wish_of(target)
+    wish = wishes.wish_of(target)
     slots = {key: found.value for key, found in understanding.slots.items()}
     if wish["kind"] == "cancel_booking" and set(slots) == {"date"}:
-        return _to_target(state, {**_on_day(wish, slots["date"]), "scope": "this"})
+        return _to_target(state, {**wishes.on_day(wish, slots["date"]), "scope": "this"})
+    if (card := _named_card(dialogue["candidates"], slots)) is not None:
+        return _take_for(state, target, card)
+    if wish["kind"] == "check_in":
+        return _aside(state, "unclear", understanding)
     fold = apply(target.get("slots") or {}, understanding, now=now)
     wish |= {
         "kind": "move_booking",
         "slots": {**(wish.get("slots") or {}), **fold.slots} if target.get("slots") else slots,
         "asks": [each.slot for each in fold.problems if each.slot],
-        "options": _options(fold.problems),
+        "options": wishes.options(fold.problems),
     }
     problems = _problems(understanding, language)
     state = _with(state, preface=lines(dialogue["preface"], problems))
     return _to_target(state, wish)
+
+
+def _named_card(
+    cards: Sequence[Mapping[str, Any]], slots: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """The one card of an own booking that a day, an hour or a room points to: the one on Friday."""
+    said = {"date": slice(0, 10), "start_time": slice(11, 16)}
+    fits = [
+        card
+        for card in cards
+        if card.get("kind") == "own_booking"
+        and all(card["starts_at"][cut] == slots[key] for key, cut in said.items() if key in slots)
+        and slots.get("room", card["room"]) == card["room"]
+    ]
+    is_said = any(key in slots for key in (*said, "room"))
+    return fits[0] if is_said and len(fits) == 1 else None
 
 
 def _filled(state: State, understanding: Understanding, now: datetime) -> State:
@@ -247,7 +214,7 @@ def _filled(state: State, understanding: Understanding, now: datetime) -> State:
         wants=None,
         consent=None,
         preface=preface,
-        options=_options(fold.problems),
+        options=wishes.options(fold.problems),
         asks=list(fold.missing),
     )
     is_open = fold.missing or fold.slots.get("on_behalf_of")
@@ -276,10 +243,6 @@ def _on_behalf(understanding: Understanding, language: str) -> str:
     return text("on_behalf", language, who=understanding.text[slice(*found.span)].strip())
 
 
-def _options(problems: tuple[Problem, ...]) -> list[list[Any]]:
-    return [[each.slot, option] for each in problems for option in each.options]
-
-
 def _select(state: State, proposal: Proposal, now: datetime) -> State:
     for place, card in enumerate(state["dialogue"]["candidates"]):
         if _is_chosen(card, place, proposal):
@@ -298,7 +261,7 @@ def _is_chosen(card: Mapping[str, Any], place: int, proposal: Proposal) -> bool:
 
 def _take_for(state: State, target: Mapping[str, Any], card: Mapping[str, Any]) -> State:
     """A card taken for a stored booking: it is the one that is meant, or where it moves to."""
-    wish = wish_of(target)
+    wish = wishes.wish_of(target)
     if card.get("kind") == "own_booking":
         return _to_target(state, {**wish, "chosen": {"booking": card["booking"]}})
     slots = {**(target.get("slots") or {}), "room": card["room"]}
@@ -358,7 +321,7 @@ def _decline(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
     language = dialogue["language"]
     if dialogue["target"] is not None:
-        return _aside(_fresh(state), "kept", None)
+        return _aside({**_fresh(state), "result": state["result"]}, "kept", None)
     return _with(
         state,
         phase="COLLECTING_SLOTS",
@@ -385,7 +348,9 @@ def _drop(state: State, proposal: Proposal, now: datetime) -> State:
     ended = _fresh(state)
     if not was_open:
         return _aside({**ended, "result": state["result"]}, "nothing_open", None)
-    return _aside(ended, "kept" if kept else "dropped", None)
+    if kept:
+        return _aside({**ended, "result": state["result"]}, "kept", None)
+    return _aside(ended, "dropped", None)
 
 
 def _restart(state: State, proposal: Proposal, now: datetime) -> State:

@@ -18,10 +18,12 @@ from booking.agent import (
     acts,
     answers,
     dialogue,
+    inquiries,
     offers,
     questions,
     repeating,
     revisions,
+    together,
     tools,
 )
 from booking.agent.planner import Heard, choice, propose_answer
@@ -138,22 +140,20 @@ async def _free_in_window(slots: Mapping[str, Any], language: str, context: RunC
     if not starts:
         return text("window.full", language)
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
-    shown = [f"{each.astimezone(known.zone):%H:%M}" for each in _spread(starts)]
+    shown = [
+        f"{each.astimezone(known.zone):%H:%M}" for each in inquiries.spread(starts, FREE_STARTS)
+    ]
     return text("window.free", language, starts=", ".join(shown))
-
-
-def _spread(starts: list[datetime]) -> list[datetime]:
-    """At most `FREE_STARTS` of them, evenly; full hours first where there are enough."""
-    hours = [each for each in starts if each.minute == 0]
-    chosen = hours if len(hours) >= FREE_STARTS // 2 else starts
-    step = max(1, -(-len(chosen) // FREE_STARTS))
-    return chosen[::step]
 
 
 async def search(state: BookingState, runtime: Context) -> Update:
     """Look for rooms, or look again whether the one that was taken is still free."""
     context, said = runtime.context, state["dialogue"]
     known = await context.read(tools.knowledge, context.owner_id, now=context.now)
+    if together.is_together(said["selected"]):
+        request = together.request_of(state["slots"], known.zone)
+        result = await context.read(tools.search, context.owner_id, request, now=context.now)
+        return {"dialogue": together.after_search(state, result, request)["dialogue"]}
     request = offers.request_of(state["slots"], known.zone, selected=said["selected"])
     if state["slots"].get("recurrence"):
         current = await repeating.search(state, request, known, context)
@@ -216,14 +216,17 @@ async def answer(state: BookingState, runtime: Context) -> Update:
     """
     context, said = runtime.context, state["dialogue"]
     asides = said["asides"] or [{"kind": "unclear"}]
-    words = questions.lines(*[await answers.answer(state, each, context) for each in asides])
+    told = [await inquiries.answer(state, each, context) for each in asides]
+    words = questions.lines(*[each.words for each in told])
     done = {**said, "asides": [], "told": asides[-1]["kind"]}
     if said["next"] != "answer":
         return {"dialogue": {**done, "preface": questions.lines(words, said["preface"])}}
     done["wants"] = None
     if said["phase"] in OPEN_PHASES and said["question"] is not None:
         return {"dialogue": {**done, "preface": words, "next": "ask"}}
-    context.say(words, kind="complete", data=answers.data(state))
+    options = [option for each in told for option in each.options]
+    data = answers.data(state) | ({"options": options} if options else {})
+    context.say(words, kind="complete", data=data)
     return {"dialogue": {**done, "next": END}}
 
 

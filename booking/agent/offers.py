@@ -7,10 +7,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from booking.agent import questions
-from booking.agent.texts import duration_text, joined, span_text, text
+from booking.agent.texts import duration_text, joined, slot_text, span_text, text
 from booking.selectors import (
     Alternative,
     Candidate,
+    Part,
     Refusal,
     RoomEntry,
     RoomRequest,
@@ -50,6 +51,7 @@ def request_of(slots: Mapping[str, Any], zone: ZoneInfo, *, selected: str | None
         floor=None if selected else slots.get("floor"),
         features=() if selected else tuple(slots.get("features") or ()),
         room=selected or slots.get("room"),
+        may_split=bool(slots.get("may_split")),
     )
 
 
@@ -99,7 +101,7 @@ def offer(
     elif cards:
         ask = text("choose.approval", language)
     else:
-        ask = text("choose.alternatives", language)
+        ask = text("choose.instead" if refusal_text else "choose.alternatives", language)
     shown = [*cards, *others]
     return _with(
         state,
@@ -246,19 +248,39 @@ def alternative_card(
     labels = {code: names.get(language, code) for code, names in features.items()}
     detail = questions.detail_text(other.detail, labels, language)
     when = span_text(starts_at, ends_at, language)
-    room = rooms.get(other.room)
+    room = None if other.parts else rooms.get(other.room)
     names = {"en": room.name_en, "zh": room.name_zh} if room else {}
+    words = [when, detail, shares_text(other.parts, language) if other.parts else ""]
     return {
-        "room": other.room,
+        "room": together_code(other) or other.room,
         "name": names.get(language, ""),
         "names": [name for name in names.values() if name],
         "building": room.building if room else "",
         "floor": room.floor if room else None,
         "seats": None,
         "features": [],
-        "reason": text("comma", language).join(each for each in (when, detail) if each),
-        "needs_approval": other.kind == "approval",
+        "reason": text("comma", language).join(each for each in words if each),
+        "needs_approval": other.kind == "approval" or "needs_approval" in other.detail,
         "kind": other.kind,
         "starts_at": starts_at.isoformat(),
         "ends_at": ends_at.isoformat(),
     }
+
+
+def together_code(other: Alternative) -> str:
+    """What stands for the code of a room where several are taken together; "" for one room."""
+    return TOGETHER.join(part.room for part in other.parts)
+
+
+TOGETHER = "+"
+
+
+def shares_text(parts: Sequence[Part], language: str) -> str:
+    """Which room takes how many."""
+    shares = [
+        text(
+            "part", language, room=each.room, people=slot_text("capacity", each.headcount, language)
+        )
+        for each in parts
+    ]
+    return joined(shares, language)

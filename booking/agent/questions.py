@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from booking.agent.phrases import PROBLEMS
 from booking.agent.texts import (
-    PROBLEMS,
     coded_text,
     duration_text,
     joined,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agentruntime.agents import AgentSpec, Said, Step
-from booking.agent import edits, tools
+from booking.agent import edits, masking, tools
 from booking.agent.planner import LABELS
 from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
@@ -133,15 +133,6 @@ def _title(slots: Mapping[str, Any], language: str) -> str:
     return " · ".join(words)
 
 
-def redact(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The state without what the person wrote: their words and the meeting's title."""
-    shown = {key: value for key, value in state.items() if key != "said"}
-    slots = dict(state.get("slots") or {})
-    if slots.get("title"):
-        slots["title"] = "•••"
-    return {**shown, "slots": slots}
-
-
 def phrase(value: Mapping[str, Any], language: str) -> str:
     """A click in words: the room's code, yes or no."""
     if isinstance(value.get("text"), str):
@@ -161,7 +152,7 @@ SPEC = AgentSpec(
     classify=classify,
     is_settled=is_settled,
     describe=describe,
-    redact=redact,
+    redact=masking.masked,
     outcome=outcome,
     phrase=phrase,
     steps=STEPS,

@@ -1,11 +1,11 @@
 """Which of the person's own bookings is meant. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 from booking.agent import questions
-from booking.agent.texts import span_text, text
+from booking.agent.texts import rhythm_text, span_text, text
 from booking.agent.tools import OwnUse, Rooms
 
 Wish = Mapping[str, Any]
@@ -13,10 +13,10 @@ Wish = Mapping[str, Any]
 _NAMED = ("title", "room", "date", "start_time", "booking_ids", "series_ids")
 
 
-def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: int | None) -> list[OwnUse]:
+def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: Collection[int]) -> list[OwnUse]:
     """The bookings that the words allow; of a series, its next date.
 
-    last: the booking this conversation just made, which is meant when no other is named.
+    last: what this conversation just booked or changed, which is meant when no other is named.
     """
     ref = wish.get("ref") or {}
     chosen = wish.get("chosen")
@@ -26,8 +26,7 @@ def fitting(wish: Wish, uses: Sequence[OwnUse], *, last: int | None) -> list[Own
         return named(wish, uses)
     if ref.get("upcoming"):
         return list(uses[:1])
-    mine = [use for use in uses if use.booking == last]
-    return mine if last is not None and mine else list(uses)
+    return [use for use in uses if use.booking in last] or list(uses)
 
 
 def is_named(wish: Wish) -> bool:
@@ -60,18 +59,19 @@ def on_date(dates: Sequence[OwnUse], day: date, *, is_from: bool) -> OwnUse | No
     return None
 
 
-def listed(uses: Sequence[OwnUse], language: str) -> str:
-    """Uses of rooms, a line each."""
-    return "\n".join(
-        text(
-            "mine.line",
-            language,
-            when=span_text(use.starts_at, use.ends_at, language),
-            room=use.room,
-            title=f" · {use.title}" if use.title else "",
-        )
-        for use in uses
-    )
+def listed(uses: Sequence[OwnUse], language: str, *, with_rhythm: bool = False) -> str:
+    """Uses of rooms, a line each; with_rhythm: of a series only the next is here, so say how often."""
+    return "\n".join(_line(use, language, with_rhythm=with_rhythm) for use in uses)
+
+
+def _line(use: OwnUse, language: str, *, with_rhythm: bool) -> str:
+    title = f" · {use.title}" if use.title else ""
+    if use.rule and with_rhythm:
+        title += f" ({rhythm_text(use.rule, language)})"
+    if use.status == "pending":
+        title += text("mine.pending", language)
+    when = span_text(use.starts_at, use.ends_at, language)
+    return text("mine.line", language, when=when, room=use.room, title=title)
 
 
 def which(uses: Sequence[OwnUse], rooms: Rooms, kind: str, language: str) -> questions.Question:

@@ -286,6 +286,11 @@ def free_starts(owner_id: int, **wish: Any) -> list[datetime]:
     return selectors.free_starts(user=person(owner_id), **wish)
 
 
+def day_grid(owner_id: int, *, day: date, now: datetime, **wish: Any) -> list[selectors.RoomDay]:
+    """Rooms on a local day with what is in them, as this person may see it."""
+    return selectors.day_grid(viewer=person(owner_id), day=day, now=now, **wish)
+
+
 def room_now(owner_id: int, code: str, *, now: datetime) -> RoomNow:
     """Whether a room is in use, as far as this person may know."""
     return selectors.room_now(code, viewer=person(owner_id), now=now)

@@ -60,10 +60,10 @@ class _Gate:
 class Player:
     """Plays cases one after the other; made by `playing`."""
 
-    def __init__(self, host: RuntimeHost, gate: _Gate) -> None:
+    def __init__(self, host: RuntimeHost, gate: _Gate, stage: Stage) -> None:
         self._host = host
         self._gate = gate
-        self._stage = Stage()
+        self._stage = stage
         self._cookies: dict[int, str] = {}
 
     async def play(self, case: Case) -> tuple[Played, World]:
@@ -206,8 +206,11 @@ def _classes(thread: str) -> list[str]:
 
 
 @asynccontextmanager
-async def playing() -> AsyncIterator[Player]:
-    """A player on a started runtime, in the database that is Django's default one."""
+async def playing(stage: Stage | None = None) -> AsyncIterator[Player]:
+    """A player on a started runtime, in the database that is Django's default one.
+
+    stage: one whose house stands already; building it beside the runtime locks what that reads.
+    """
     gate = _Gate()
     spec = agents.get_agent(NAME)
     agents.register(replace(spec, build_graph=lambda: build_graph(before=gate.pass_through)))
@@ -215,7 +218,7 @@ async def playing() -> AsyncIterator[Player]:
     await host.start()
     set_host(host)
     try:
-        yield Player(host, gate)
+        yield Player(host, gate, stage or Stage())
     finally:
         set_host(None)
         await host.stop()

@@ -67,6 +67,11 @@ class RoomDay:
         return self.rules.grid_minutes
 
     @property
+    def can_be_had(self) -> bool:
+        """Whether the viewer may book it, or ask for it."""
+        return self.access >= Access.REQUEST
+
+    @property
     def free(self) -> tuple[Interval, ...]:
         """When the room is open and nothing blocks it, in order."""
         busy = [each.blocked for each in self.uses]

@@ -1,14 +1,18 @@
 """Checking in by chat: what is due is checked in to, and what is not is explained."""
 
-from datetime import datetime
+from datetime import timedelta
 
 import pytest
 
 from agentruntime.models import Effect
 from agentruntime.persistence.pools import in_db_thread
+from booking.agent import tools
+from booking.agent.attending import why_not
 from booking.models import Booking, Occurrence, Policy, Status
 from booking.services import release_no_shows
-from booking.tests.playing import load_world, play
+from booking.tests import talking, world
+from booking.tests.talking import outcome
+from booking.tests.world import user
 
 DAY = "2027-03-02"
 FIXTURE = {
@@ -34,10 +38,8 @@ def at(wall, day=DAY):
 @pytest.fixture
 def talk(transactional_db):
     async def say(*texts, now):
-        ids = await in_db_thread(load_world, FIXTURE)
-        turns = [{"text": each} for each in texts]
-        lang = "en" if texts[0].isascii() else "zh"
-        return await play({"now": now, "lang": lang, "turns": turns}), ids
+        played, found = await talking.talk(*texts, now=now, fixture=FIXTURE)
+        return played, found.bookings
 
     return say
 
@@ -54,8 +56,8 @@ async def statuses(booking):
 async def test_being_here_checks_in_to_the_one_booking_that_is_due(talk, words):
     played, ids = await talk(words, now=at("13:50"))
 
-    assert played.classification == ["check_in"]
-    assert (played.phase, played.outcome) == ("IDLE", "checked_in")
+    assert played.classes == ["check_in"]
+    assert (played.phase, outcome(played)) == ("IDLE", "checked_in")
     assert await statuses(ids[1]) == [Status.CHECKED_IN]
     assert await statuses(ids[3]) == [Status.BOOKED]
 
@@ -78,7 +80,7 @@ async def test_one_date_of_a_series_is_checked_in_to(talk):
 async def test_too_early_says_what_is_next_and_when_it_opens(talk):
     played, ids = await talk("I'm here", now=at("10:00"))
 
-    assert (played.phase, played.outcome) == ("IDLE", "answered")
+    assert (played.phase, outcome(played)) == ("IDLE", "answered")
     assert "B201" in played.words[-1]
     assert "13:45" in played.words[-1]
     assert await statuses(ids[1]) == [Status.BOOKED]
@@ -87,7 +89,7 @@ async def test_too_early_says_what_is_next_and_when_it_opens(talk):
 async def test_which_of_several_is_asked(talk):
     played, ids = await talk("我到了", "第二个", now=at("15:20"))
 
-    assert played.classification == ["check_in", "select"]
+    assert played.classes == ["check_in", "select"]
     assert (await statuses(ids[1]), await statuses(ids[2])) == (
         [Status.BOOKED],
         [Status.CHECKED_IN],
@@ -111,21 +113,21 @@ async def test_another_persons_room_is_not_checked_in_to(talk):
     assert await statuses(ids[3]) == [Status.BOOKED]
 
 
-async def test_too_late_says_until_when(transactional_db):
-    ids = await in_db_thread(load_world, FIXTURE)
+def test_too_late_says_until_when(db):
+    world.build()
+    occurrence = Occurrence.objects.get(booking__title="Weekly")
+    Policy.objects.update(needs_check_in=True)
+    released = occurrence.starts_at + timedelta(minutes=10)
+    Occurrence.objects.filter(pk=occurrence.pk).update(lapses_at=released)
+    later = released + timedelta(minutes=5)
 
-    def released():
-        Policy.objects.update(needs_check_in=True, check_in_grace_minutes=10)
-        Occurrence.objects.filter(booking=ids[1]).update(
-            lapses_at=datetime.fromisoformat(at("14:10"))
-        )
-        release_no_shows(now=datetime.fromisoformat(at("14:20")))
+    before_the_chore = tools.attendance(user("lilei").pk, now=later)
+    release_no_shows(now=later)
+    after_it = tools.attendance(user("lilei").pk, now=later)
 
-    await in_db_thread(released)
-    played = await play({"now": at("14:20"), "lang": "en", "turns": [{"text": "I'm here"}]})
-
-    assert await statuses(ids[1]) == [Status.RELEASED]
-    assert "14:10" in played.words[-1]
+    for there in (before_the_chore, after_it):
+        assert "15:10" in why_not(there, "en")
+        assert "A305" in why_not(there, "zh")
 
 
 async def test_a_draft_stays_as_it_was(talk):

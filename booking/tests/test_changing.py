@@ -1,15 +1,14 @@
 """Changes of stored bookings by chat, from the words to what stands in the database."""
 
 from datetime import date, time, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from agentruntime.persistence.pools import in_db_thread
-from booking.models import Booking, Occurrence, Status
-from booking.tests.playing import load_world, play
+from booking.models import Booking
+from booking.tests import talking
+from booking.tests.talking import outcome, rows, stands
 
-ZONE = ZoneInfo("Asia/Shanghai")
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 FIXTURE = {
     "bookings": [
@@ -33,31 +32,11 @@ NINE, TEN = time(9), time(10)
 def talk(transactional_db):
     """Say these one after the other; what came of it, and our booking ids by the fixture's."""
 
-    async def say(*texts, now=NOW):
-        ids = await in_db_thread(load_world, FIXTURE)
-        lang = "en" if texts[0].isascii() else "zh"
-        played = await play({"now": now, "lang": lang, "turns": [{"text": each} for each in texts]})
-        return played, ids
+    async def say(*texts):
+        played, world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+        return played, world.bookings
 
     return say
-
-
-async def stands(booking):
-    """(date, room, start) of what a booking holds, in order."""
-
-    def read():
-        found = Occurrence.objects.filter(booking=booking, status=Status.BOOKED)
-        return [
-            (start.date(), each.room.code, start.time())
-            for each in found.select_related("room").order_by("during")
-            for start in [each.starts_at.astimezone(ZONE)]
-        ]
-
-    return await in_db_thread(read)
-
-
-def rows(played):
-    return {row["slot"]: row["value"] for row in played.dialogue["question"]["data"]["summary"]}
 
 
 async def test_one_date_of_a_series_moves_and_the_others_stay(talk):
@@ -72,7 +51,7 @@ async def test_one_date_of_a_series_moves_and_the_others_stay(talk):
 async def test_what_is_said_before_the_yes_changes_what_the_yes_does(talk):
     played, ids = await talk("move the 晨会 of next Wednesday to 10", "no, 11 am", "yes")
 
-    assert played.classification == ["modify_booking", "correction", "confirm"]
+    assert played.classes == ["modify_booking", "correction", "confirm"]
     assert (WEDNESDAYS[1], "A302", time(11)) in await stands(ids[7])
 
 
@@ -94,7 +73,7 @@ async def test_how_much_of_a_series_is_cancelled_is_asked_and_confirmed(talk, sc
 async def test_nothing_is_cancelled_before_it_is_known_how_much(talk):
     played, ids = await talk("cancel my 晨会", "yes")
 
-    assert (played.phase, played.outcome) == ("CONFIRMING", "asked")
+    assert (played.phase, outcome(played)) == ("CONFIRMING", "asked")
     assert played.dialogue["question"]["data"]["missing"] == ["scope"]
     assert len(await stands(ids[7])) == 5
 
@@ -140,7 +119,7 @@ async def test_a_day_on_which_a_series_is_not_is_said_with_the_next_one(talk):
 async def test_a_change_that_cannot_be_is_answered_with_what_can(talk):
     played, ids = await talk("move the Pitch to 4pm", "the first one", "yes")
 
-    assert played.classification == ["modify_booking", "select", "confirm"]
+    assert played.classes == ["modify_booking", "select", "confirm"]
     assert await stands(ids[1]) == [(date(2027, 3, 2), "B201", time(17))]
 
 
@@ -164,7 +143,7 @@ async def test_a_change_against_a_rule_names_it_and_the_nearest_slot(talk):
 async def test_which_of_several_bookings_is_asked_with_a_card_each(talk):
     played, ids = await talk("cancel my meeting", "the first one", "yes")
 
-    assert played.classification == ["cancel_booking", "select", "confirm"]
+    assert played.classes == ["cancel_booking", "select", "confirm"]
     assert await stands(ids[1]) == []
     assert len(await stands(ids[7])) == 5
 
@@ -179,20 +158,20 @@ async def test_a_booking_of_another_person_is_not_found_by_its_number(talk):
 async def test_what_a_day_does_not_have_is_not_taken_for_something_else(talk):
     played, _ = await talk("cancel my meeting on Friday")
 
-    assert (played.phase, played.outcome) == ("IDLE", "no_booking")
+    assert (played.phase, outcome(played)) == ("IDLE", "no_booking")
 
 
 async def test_a_change_without_a_new_value_is_asked_about(talk):
     played, ids = await talk("I want to change the Pitch", "Thursday", "yes")
 
-    assert played.classification[1:] == ["correction", "confirm"]
+    assert played.classes[1:] == ["correction", "confirm"]
     assert await stands(ids[1]) == [(date(2027, 3, 4), "B201", time(14))]
 
 
 async def test_a_time_that_cannot_be_is_asked_about_and_not_guessed(talk):
     played, _ = await talk("把Pitch改到25点")
 
-    assert (played.phase, played.outcome) == ("CONFIRMING", "asked")
+    assert (played.phase, outcome(played)) == ("CONFIRMING", "asked")
     assert played.dialogue["question"]["data"]["missing"] == ["start_time"]
     assert "25" in played.words[-1]
 

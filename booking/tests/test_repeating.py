@@ -1,16 +1,15 @@
 """Series booked by chat: rooms date by date, and exactly the dates that the yes was asked for."""
 
 from datetime import date, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from agentruntime.persistence.pools import in_db_thread
 from booking.agent.repeating import rule_of
-from booking.models import Booking, Occurrence, SeriesException
-from booking.tests.playing import load_world, play
+from booking.models import Booking, SeriesException
+from booking.tests import talking
+from booking.tests.talking import rows, stands
 
-ZONE = ZoneInfo("Asia/Shanghai")
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 TUESDAYS = [date(2027, 3, 2) + timedelta(weeks=week) for week in range(4)]
 FIXTURE = {
@@ -28,20 +27,14 @@ FIXTURE = {
 @pytest.fixture
 def talk(transactional_db):
     async def say(*texts):
-        await in_db_thread(load_world, FIXTURE)
-        turns = [{"text": each} for each in texts]
-        lang = "en" if texts[0].isascii() else "zh"
-        return await play({"now": NOW, "lang": lang, "turns": turns})
+        played, _world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+        return played
 
     return say
 
 
 async def dates(booking):
-    def read():
-        found = Occurrence.objects.filter(booking=booking).order_by("during")
-        return [each.starts_at.astimezone(ZONE).date() for each in found]
-
-    return await in_db_thread(read)
+    return [day for day, _room, _start in await stands(booking)]
 
 
 async def test_rooms_that_are_free_on_every_date_come_first(talk):
@@ -77,16 +70,15 @@ async def test_dates_that_cannot_be_had_are_named_and_then_left_out(talk):
 async def test_what_is_left_out_says_no_more_than_taken(talk):
     played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people, A301")
 
-    rows = {row["slot"]: row["value"] for row in played.dialogue["question"]["data"]["summary"]}
-    assert rows["left_out"] == "Tue 9 Mar: taken"
-    assert rows["dates"].startswith("3: Tue 2 Mar")
+    assert rows(played)["left_out"] == "Tue 9 Mar: taken"
+    assert rows(played)["dates"].startswith("3: Tue 2 Mar")
     assert "Salary" not in str(played.dialogue)
 
 
 async def test_a_no_books_nothing(talk):
     played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people, B201", "no")
 
-    assert played.booked == []
+    assert played.writes == []
 
 
 async def test_a_series_without_an_end_goes_as_far_as_can_be_booked_and_says_so(talk):

@@ -1,0 +1,56 @@
+"""Whole conversations in a test's own database, and what came of them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from agentruntime.persistence.pools import in_db_thread
+from booking.evaluation.cases import Case, Turn, World
+from booking.evaluation.played import Played, outcome_of
+from booking.evaluation.playing import playing
+from booking.evaluation.world import Stage
+from booking.models import Occurrence, Status
+
+ZONE = ZoneInfo("Asia/Shanghai")
+
+
+async def talk(*texts: str, now: str, fixture: Mapping[str, Any]) -> tuple[Played, World]:
+    """Say these one after the other in the fixture's world, each after the answer to the last."""
+    case = Case(
+        id="a conversation",
+        lang="en" if texts[0].isascii() else "zh",
+        now=datetime.fromisoformat(now),
+        turns=[Turn(text=each) for each in texts],
+        expect={},
+        family="",
+        fixture=fixture,
+    )
+    stage = Stage()
+    await in_db_thread(stage.set, fixture, now=case.now)
+    async with playing(stage) as player:
+        return await player.play(case)
+
+
+def outcome(played: Played) -> str:
+    return outcome_of(played)
+
+
+async def stands(booking: int, *statuses: str) -> list[tuple[Any, ...]]:
+    """(date, room, start) of what a booking holds (or of these statuses), in order."""
+
+    def read() -> list[tuple[Any, ...]]:
+        wanted = statuses or (Status.BOOKED,)
+        found = Occurrence.objects.filter(booking=booking, status__in=wanted)
+        return [
+            (start.date(), each.room.code, start.time())
+            for each in found.select_related("room").order_by("during")
+            for start in [each.starts_at.astimezone(ZONE)]
+        ]
+
+    return await in_db_thread(read)
+
+
+def rows(played: Played) -> dict[str, str]:
+    """The open confirmation's summary, by slot."""
+    return {row["slot"]: row["value"] for row in played.dialogue["question"]["data"]["summary"]}
