@@ -8,7 +8,7 @@ from agentruntime.models import Effect
 from agentruntime.persistence.pools import in_db_thread
 from booking.models import Booking, Occurrence, Policy, Status
 from booking.services import release_no_shows
-from booking.tests.playing import load_world, play
+from booking.tests.talking import load_world, play
 
 DAY = "2027-03-02"
 FIXTURE = {

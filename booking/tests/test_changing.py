@@ -7,7 +7,7 @@ import pytest
 
 from agentruntime.persistence.pools import in_db_thread
 from booking.models import Booking, Occurrence, Status
-from booking.tests.playing import load_world, play
+from booking.tests.talking import load_world, play
 
 ZONE = ZoneInfo("Asia/Shanghai")
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday

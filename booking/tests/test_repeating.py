@@ -8,7 +8,7 @@ import pytest
 from agentruntime.persistence.pools import in_db_thread
 from booking.agent.repeating import rule_of
 from booking.models import Booking, Occurrence, SeriesException
-from booking.tests.playing import load_world, play
+from booking.tests.talking import load_world, play
 
 ZONE = ZoneInfo("Asia/Shanghai")
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
@@ -86,7 +86,7 @@ async def test_what_is_left_out_says_no_more_than_taken(talk):
 async def test_a_no_books_nothing(talk):
     played = await talk("every Tuesday 3pm for 4 weeks, one hour, 8 people, B201", "no")
 
-    assert played.booked == []
+    assert played.writes == []
 
 
 async def test_a_series_without_an_end_goes_as_far_as_can_be_booked_and_says_so(talk):
