@@ -22,7 +22,7 @@ from booking.agent.understand.names import find_people
 from booking.agent.understand.normalise import fold
 from booking.evaluation.house import fixture_at
 from booking.evaluation.masking import Masks, TooManyPeople
-from booking.evaluation.played import Played, Write, outcome_of
+from booking.evaluation.played import Played, Write
 from booking.models import Booking
 
 LONGEST_GAP_MS = 5000
@@ -239,7 +239,7 @@ def _expect(
         "classification": [labels.get(m.pk, m.classification) for m in told.messages],
         "slots": None if is_idle else {slot: slots.get(slot) for slot in _KEPT},
         "phase": played.phase,
-        "outcome": outcome_of(played),
+        "outcome": played.outcome,
         "writes": played.writes,
     }
     extras = {name: slots[slot] for slot, name in _EXTRAS.items() if slots.get(slot)}

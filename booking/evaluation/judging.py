@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from booking.evaluation.cases import Case, World
-from booking.evaluation.played import Played, Write, outcome_of
+from booking.evaluation.played import Played, Write
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +57,9 @@ def _differ(check: str, wanted: Any, got: Any) -> Iterator[Fault]:
 
 
 def _plain(expect: Mapping[str, Any], played: Played) -> Iterator[Fault]:
-    yield from _differ("classification", expect["classification"], played.classes)
+    yield from _differ("classification", expect["classification"], played.classification)
     yield from _differ("phase", expect["phase"], played.phase)
-    yield from _differ("outcome", expect["outcome"], outcome_of(played))
+    yield from _differ("outcome", expect["outcome"], played.outcome)
     data = (played.dialogue.get("question") or {}).get("data") or {}
     if "ask" in expect:
         yield from _differ("ask", expect["ask"], data.get("missing", []))

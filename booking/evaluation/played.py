@@ -11,13 +11,13 @@ Write = dict[str, Any]
 class Played:
     """What a case came to.
 
-    classes: of the user's messages, in order. slots, dialogue, result: the last state. candidates,
+    classification: of the user's messages, in order. slots, dialogue, result: the last state. candidates,
     alternatives: the cards shown last. asks_held: slots that were asked for though they were known.
     unconfirmed: acts that no confirmation asked for. frames: everything the page was sent. words:
     what the agent said last in each turn.
     """
 
-    classes: list[str] = field(default_factory=list)
+    classification: list[str] = field(default_factory=list)
     slots: dict[str, Any] = field(default_factory=dict)
     dialogue: dict[str, Any] = field(default_factory=dict)
     result: dict[str, Any] = field(default_factory=dict)
@@ -33,6 +33,11 @@ class Played:
     def phase(self) -> str:
         return str(self.dialogue.get("phase", "IDLE"))
 
+    @property
+    def outcome(self) -> str:
+        """What it has come to, in the cases' words."""
+        return _outcome(self)
+
 
 _TOLD = {
     "dropped": "flow_cancelled",
@@ -46,8 +51,7 @@ _TOLD = {
 }
 
 
-def outcome_of(played: Played) -> str:
-    """What a conversation has come to, in the cases' words."""
+def _outcome(played: Played) -> str:
     dialogue, phase = played.dialogue, played.phase
     if phase == "BOOKED":
         return "needs_approval" if played.result.get("status") == "pending" else "booked"

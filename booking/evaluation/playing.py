@@ -69,18 +69,24 @@ class Player:
     async def play(self, case: Case) -> tuple[Played, World]:
         """One case, in a world of its own. Raises CaseFailed, BadCase."""
         world = await in_db_thread(self._stage.set, case.fixture, now=case.now)
-        self._host.shift = case.now - datetime.now(UTC)
-        is_beside = any(turn.while_running for turn in case.turns)
+        language = "en" if case.lang == "en" else "zh"
+        return await self.talk(case.turns, world, now=case.now, language=language), world
+
+    async def talk(
+        self, turns: Sequence[Turn], world: World, *, now: datetime, language: str
+    ) -> Played:
+        """Hold a conversation in the world as it stands. Raises CaseFailed, BadCase."""
+        self._host.shift = now - datetime.now(UTC)
+        is_beside = any(turn.while_running for turn in turns)
         self._host.settings = SETTINGS if is_beside else QUIET
         before = await in_db_thread(writes.snapshot)
         cookie = await in_db_thread(signed_in, world.owner)
-        language = "en" if case.lang == "en" else "zh"
         socket = Socket(cookie=cookie, language=language, agent=NAME)
         played = Played(frames=socket.frames)
         try:
             welcome = await socket.open()
             talk = _Talk(self._host, self._gate, socket, welcome["session_id"], world, played)
-            await talk.hold(case.turns)
+            await talk.hold(turns)
         except TimeoutError as error:
             raise CaseFailed("no answer in time") from error
         finally:
@@ -90,7 +96,7 @@ class Player:
         known = {row: each for each, row in world.bookings.items()}
         played.writes = writes.between(before, after, known=known, zone=world.zone)
         played.unconfirmed = await in_db_thread(writes.unconfirmed, welcome["session_id"])
-        return played, world
+        return played
 
 
 class _Talk:
@@ -188,7 +194,7 @@ class _Talk:
         if not (played.dialogue["question"] or {}).get("data", {}).get("rule"):
             played.asks_held += [slot for slot in asked if played.slots.get(slot) is not None]
         played.words.append(messages[-1].text)
-        played.classes = await in_db_thread(_classes, self._thread)
+        played.classification = await in_db_thread(_classes, self._thread)
 
 
 async def _until(condition: Callable[[], Awaitable[bool]]) -> None:

@@ -18,7 +18,7 @@ async def _result(player: Player, file: str, case: Case) -> report.Result:
     classes: list[str] = []
     try:
         played, world = await player.play(case)
-        faults, classes = judging.judge(case, played, world), played.classes
+        faults, classes = judging.judge(case, played, world), played.classification
     except CaseFailed as error:
         faults = [Fault(check="played to the end", got=str(error))]
     rules = [str(rule) for rule in case.expect.get("must_not", ())]

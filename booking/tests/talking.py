@@ -5,14 +5,17 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.contrib.auth import get_user_model
+
 from agentruntime.persistence.pools import in_db_thread
 from booking.evaluation.cases import Case, Turn, World
-from booking.evaluation.played import Played, outcome_of
+from booking.evaluation.played import Played
 from booking.evaluation.playing import playing
 from booking.evaluation.world import Stage
 from booking.models import Occurrence, Status
 
 ZONE = ZoneInfo("Asia/Shanghai")
+SPEAKERS = ("u1001", "lilei")
 
 
 async def talk(*texts: str, now: str, fixture: Mapping[str, Any]) -> tuple[Played, World]:
@@ -32,8 +35,25 @@ async def talk(*texts: str, now: str, fixture: Mapping[str, Any]) -> tuple[Playe
         return await player.play(case)
 
 
+async def play(case: Mapping[str, Any]) -> Played:
+    """Say the turns of `now`, `lang` and `turns`, as Li Lei, in the world that is there."""
+    async with playing() as player:
+        return await player.talk(
+            [Turn(**turn) for turn in case["turns"]],
+            await in_db_thread(_world),
+            now=datetime.fromisoformat(case["now"]),
+            language="en" if case["lang"] == "en" else "zh",
+        )
+
+
+def _world() -> World:
+    speaker = get_user_model().objects.get(username__in=SPEAKERS)
+    people = {speaker.username: speaker.pk}
+    return World(zone=ZONE, user=speaker.username, people=people)
+
+
 def outcome(played: Played) -> str:
-    return outcome_of(played)
+    return played.outcome
 
 
 async def stands(booking: int, *statuses: str) -> list[tuple[Any, ...]]:

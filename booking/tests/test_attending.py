@@ -56,7 +56,7 @@ async def statuses(booking):
 async def test_being_here_checks_in_to_the_one_booking_that_is_due(talk, words):
     played, ids = await talk(words, now=at("13:50"))
 
-    assert played.classes == ["check_in"]
+    assert played.classification == ["check_in"]
     assert (played.phase, outcome(played)) == ("IDLE", "checked_in")
     assert await statuses(ids[1]) == [Status.CHECKED_IN]
     assert await statuses(ids[3]) == [Status.BOOKED]
@@ -89,7 +89,7 @@ async def test_too_early_says_what_is_next_and_when_it_opens(talk):
 async def test_which_of_several_is_asked(talk):
     played, ids = await talk("我到了", "第二个", now=at("15:20"))
 
-    assert played.classes == ["check_in", "select"]
+    assert played.classification == ["check_in", "select"]
     assert (await statuses(ids[1]), await statuses(ids[2])) == (
         [Status.BOOKED],
         [Status.CHECKED_IN],

@@ -51,7 +51,7 @@ async def test_one_date_of_a_series_moves_and_the_others_stay(talk):
 async def test_what_is_said_before_the_yes_changes_what_the_yes_does(talk):
     played, ids = await talk("move the 晨会 of next Wednesday to 10", "no, 11 am", "yes")
 
-    assert played.classes == ["modify_booking", "correction", "confirm"]
+    assert played.classification == ["modify_booking", "correction", "confirm"]
     assert (WEDNESDAYS[1], "A302", time(11)) in await stands(ids[7])
 
 
@@ -119,7 +119,7 @@ async def test_a_day_on_which_a_series_is_not_is_said_with_the_next_one(talk):
 async def test_a_change_that_cannot_be_is_answered_with_what_can(talk):
     played, ids = await talk("move the Pitch to 4pm", "the first one", "yes")
 
-    assert played.classes == ["modify_booking", "select", "confirm"]
+    assert played.classification == ["modify_booking", "select", "confirm"]
     assert await stands(ids[1]) == [(date(2027, 3, 2), "B201", time(17))]
 
 
@@ -143,7 +143,7 @@ async def test_a_change_against_a_rule_names_it_and_the_nearest_slot(talk):
 async def test_which_of_several_bookings_is_asked_with_a_card_each(talk):
     played, ids = await talk("cancel my meeting", "the first one", "yes")
 
-    assert played.classes == ["cancel_booking", "select", "confirm"]
+    assert played.classification == ["cancel_booking", "select", "confirm"]
     assert await stands(ids[1]) == []
     assert len(await stands(ids[7])) == 5
 
@@ -164,7 +164,7 @@ async def test_what_a_day_does_not_have_is_not_taken_for_something_else(talk):
 async def test_a_change_without_a_new_value_is_asked_about(talk):
     played, ids = await talk("I want to change the Pitch", "Thursday", "yes")
 
-    assert played.classes[1:] == ["correction", "confirm"]
+    assert played.classification[1:] == ["correction", "confirm"]
     assert await stands(ids[1]) == [(date(2027, 3, 4), "B201", time(14))]
 
 

@@ -53,7 +53,7 @@ def case(*texts, **expect):
 
 def played(**changes):
     made = Played(
-        classes=["new_request", "confirm"],
+        classification=["new_request", "confirm"],
         slots=dict(SLOTS),
         dialogue={
             "phase": "BOOKED", "question": None, "candidates": [], "selected": "A301",
@@ -81,7 +81,7 @@ def test_what_is_as_expected_has_no_fault():
 @pytest.mark.parametrize(
     ("changes", "check"),
     [
-        ({"classes": ["new_request", "select"]}, "classification"),
+        ({"classification": ["new_request", "select"]}, "classification"),
         ({"slots": {**SLOTS, "capacity": 6}}, "capacity"),
         ({"slots": {**SLOTS, "building": "B"}}, "building"),
         ({"slots": {**SLOTS, "floor": 3}}, "floor"),
