@@ -60,27 +60,33 @@ class _Gate:
 class Player:
     """Plays cases one after the other; made by `playing`."""
 
-    def __init__(self, host: RuntimeHost, gate: _Gate, stage: Stage) -> None:
+    def __init__(self, host: RuntimeHost, gate: _Gate) -> None:
         self._host = host
         self._gate = gate
-        self._stage = stage
+        self._stage = Stage()
         self._cookies: dict[int, str] = {}
 
     async def play(self, case: Case) -> tuple[Played, World]:
         """One case, in a world of its own. Raises CaseFailed, BadCase."""
         world = await in_db_thread(self._stage.set, case.fixture, now=case.now)
-        self._host.shift = case.now - datetime.now(UTC)
-        is_beside = any(turn.while_running for turn in case.turns)
+        language = "en" if case.lang == "en" else "zh"
+        return await self.talk(case.turns, world, now=case.now, language=language), world
+
+    async def talk(
+        self, turns: Sequence[Turn], world: World, *, now: datetime, language: str
+    ) -> Played:
+        """Hold a conversation in the world as it stands. Raises CaseFailed, BadCase."""
+        self._host.shift = now - datetime.now(UTC)
+        is_beside = any(turn.while_running for turn in turns)
         self._host.settings = SETTINGS if is_beside else QUIET
         before = await in_db_thread(writes.snapshot)
         cookie = await in_db_thread(signed_in, world.owner)
-        language = "en" if case.lang == "en" else "zh"
         socket = Socket(cookie=cookie, language=language, agent=NAME)
         played = Played(frames=socket.frames)
         try:
             welcome = await socket.open()
             talk = _Talk(self._host, self._gate, socket, welcome["session_id"], world, played)
-            await talk.hold(case.turns)
+            await talk.hold(turns)
         except TimeoutError as error:
             raise CaseFailed("no answer in time") from error
         finally:
@@ -90,7 +96,7 @@ class Player:
         known = {row: each for each, row in world.bookings.items()}
         played.writes = writes.between(before, after, known=known, zone=world.zone)
         played.unconfirmed = await in_db_thread(writes.unconfirmed, welcome["session_id"])
-        return played, world
+        return played
 
 
 class _Talk:
@@ -206,11 +212,8 @@ def _classes(thread: str) -> list[str]:
 
 
 @asynccontextmanager
-async def playing(stage: Stage | None = None) -> AsyncIterator[Player]:
-    """A player on a started runtime, in the database that is Django's default one.
-
-    stage: one whose house stands already; building it beside the runtime locks what that reads.
-    """
+async def playing() -> AsyncIterator[Player]:
+    """A player on a started runtime, in the database that is Django's default one."""
     gate = _Gate()
     spec = agents.get_agent(NAME)
     agents.register(replace(spec, build_graph=lambda: build_graph(before=gate.pass_through)))
@@ -218,7 +221,7 @@ async def playing(stage: Stage | None = None) -> AsyncIterator[Player]:
     await host.start()
     set_host(host)
     try:
-        yield Player(host, gate, stage or Stage())
+        yield Player(host, gate)
     finally:
         set_host(None)
         await host.stop()

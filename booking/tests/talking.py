@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.contrib.auth import get_user_model
+
 from agentruntime.persistence.pools import in_db_thread
 from booking.evaluation.cases import Case, Turn, World
 from booking.evaluation.played import Played, outcome_of
 from booking.evaluation.playing import playing
-from booking.evaluation.world import Stage
 from booking.models import Occurrence, Status
 
 ZONE = ZoneInfo("Asia/Shanghai")
@@ -26,10 +27,24 @@ async def talk(*texts: str, now: str, fixture: Mapping[str, Any]) -> tuple[Playe
         family="",
         fixture=fixture,
     )
-    stage = Stage()
-    await in_db_thread(stage.set, fixture, now=case.now)
-    async with playing(stage) as player:
+    async with playing() as player:
         return await player.play(case)
+
+
+async def play(case: Mapping[str, Any]) -> Played:
+    """Say the turns of `now`, `lang` and `turns` as Li Lei, in the world that is there."""
+    async with playing() as player:
+        return await player.talk(
+            [Turn(**turn) for turn in case["turns"]],
+            await in_db_thread(_world),
+            now=datetime.fromisoformat(case["now"]),
+            language="en" if case["lang"] == "en" else "zh",
+        )
+
+
+def _world() -> World:
+    speaker = get_user_model().objects.get(username="lilei")
+    return World(zone=ZONE, user="lilei", people={"lilei": speaker.pk})
 
 
 def outcome(played: Played) -> str:

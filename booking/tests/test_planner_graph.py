@@ -14,10 +14,11 @@ from agentruntime.persistence.pools import in_db_thread
 from agentruntime.persistence.records import NewMessage
 from agentruntime.testing import running_host, until
 from booking.agent import tools
+from booking.evaluation.playing import SETTINGS
 from booking.models import Booking
 from booking.tests import world
 from booking.tests.model_server import model_server, planning, situation_of, use
-from booking.tests.playing import SETTINGS, play
+from booking.tests.talking import play
 
 REQUEST = "tomorrow at 3pm for an hour, 5 people"
 GOOD = {
@@ -94,9 +95,9 @@ async def test_words_that_come_while_the_model_thinks_stop_its_thinking(house, s
         return planning(body, {"action": action, "slots": [], "option": None})
 
     server.answer = answer
-    shift = world.NOW - datetime.now(UTC)
     owner = await in_db_thread(get_user_model().objects.get, username="lilei")
-    async with running_host(SETTINGS, shift=shift) as host:
+    async with running_host(SETTINGS) as host:
+        host.shift = world.NOW - datetime.now(UTC)
         thread = await in_db_thread(new_thread, owner, agent="booking", language="en")
 
         async def say(number, text):
