@@ -230,7 +230,8 @@ class Run:
                 left=self.left,
                 aside=self.input.aside,
                 outcome=outcome,
-                phase=str(summary.get("phase", "")),
+                # Called off, it stands nowhere any more; where it stood is what one wants to know.
+                phase=str((thread.summary if outcome == "cancelled" else summary).get("phase", "")),
                 said=said,
                 steps=self.steps,
             ),

@@ -60,10 +60,10 @@ class _Gate:
 class Player:
     """Plays cases one after the other; made by `playing`."""
 
-    def __init__(self, host: RuntimeHost, gate: _Gate, stage: Stage) -> None:
+    def __init__(self, host: RuntimeHost, gate: _Gate) -> None:
         self._host = host
         self._gate = gate
-        self._stage = stage
+        self._stage = Stage()
         self._cookies: dict[int, str] = {}
 
     async def play(self, case: Case) -> tuple[Played, World]:
@@ -212,11 +212,8 @@ def _classes(thread: str) -> list[str]:
 
 
 @asynccontextmanager
-async def playing(stage: Stage | None = None) -> AsyncIterator[Player]:
-    """A player on a started runtime, in the database that is Django's default one.
-
-    stage: one whose house stands already; building it beside the runtime locks what that reads.
-    """
+async def playing() -> AsyncIterator[Player]:
+    """A player on a started runtime, in the database that is Django's default one."""
     gate = _Gate()
     spec = agents.get_agent(NAME)
     agents.register(replace(spec, build_graph=lambda: build_graph(before=gate.pass_through)))
@@ -224,7 +221,7 @@ async def playing(stage: Stage | None = None) -> AsyncIterator[Player]:
     await host.start()
     set_host(host)
     try:
-        yield Player(host, gate, stage or Stage())
+        yield Player(host, gate)
     finally:
         set_host(None)
         await host.stop()

@@ -41,6 +41,8 @@ def evaluate(*arguments, out):
     return json.loads(out.read_text(encoding="utf-8")), code
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_every_case_of_the_project_passes(tmp_path, capsys):
     found, code = evaluate(out=tmp_path / "out.json")
 
@@ -48,6 +50,8 @@ def test_every_case_of_the_project_passes(tmp_path, capsys):
     assert found["total"] == len(OWN_CASES.read_text(encoding="utf-8").splitlines())
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared cases are not on this machine")
 def test_the_shared_cases_pass(tmp_path, capsys):
     found, code = evaluate("--cases", str(SHARED), out=tmp_path / "out.json")
