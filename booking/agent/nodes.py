@@ -27,7 +27,14 @@ from booking.agent import (
     tools,
 )
 from booking.agent.planner import Heard, choice, propose_answer
-from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset, standing
+from booking.agent.state import (
+    OPEN_PHASES,
+    BookingState,
+    acts_at_once,
+    fresh_dialogue,
+    reset,
+    standing,
+)
 from booking.agent.texts import text
 from booking.agent.understand import CandidateInfo, DraftView
 from booking.exceptions import PolicyViolation, RoomUnavailable, SeriesClash
@@ -94,7 +101,7 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
                 hours=known.hours,
                 draft=draft_view(current, is_answer=number == 0),
                 asked=asked,
-                is_agreed=current["dialogue"]["consent"] is not None,
+                acts_at_once=acts_at_once(current),
             )
             planned = await plan(heard)
             context.ensure_current()

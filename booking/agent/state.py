@@ -74,3 +74,12 @@ def standing(state: Mapping[str, Any]) -> str:
 def reset(language: str) -> dict[str, Any]:
     """A state without any wish; the one place a conversation starts, or starts over, from."""
     return {"slots": {}, "dialogue": fresh_dialogue(language), "result": {}}
+
+
+def acts_at_once(state: Mapping[str, Any]) -> bool:
+    """Whether words may set off a write with no further question: after a yes in the same turn, or
+    at the choice of a booking to check in to.
+    """
+    said = state["dialogue"]
+    target = said["target"] or {}
+    return said["consent"] is not None or target.get("kind") == "check_in"

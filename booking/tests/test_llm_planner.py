@@ -43,11 +43,11 @@ DRAFT = {"date": "2026-12-01", "start_time": "15:00", "duration_minutes": 60, "c
 
 def heard(text, **draft):
     asked = draft.pop("asked", None)
-    agreed = draft.pop("is_agreed", False)
+    agreed = draft.pop("acts_at_once", False)
     view = DraftView(**{"phase": "IDLE", "language": "en", **draft})
     return Heard(
         text=text, now=NOW, lexicon=HOUSE, hours=OpeningHours(),
-        draft=view, asked=asked, is_agreed=agreed,
+        draft=view, asked=asked, acts_at_once=agreed,
     )  # fmt: skip
 
 
@@ -466,10 +466,31 @@ async def test_no_model_hides_what_takes_back_a_confirmation(text, action, ask, 
     assert (planned.figures["by"], planned.figures["verdict"]) == ("rules", "overruled")
 
 
+async def test_a_model_leaves_the_rules_doubt_where_it_is(ask, server):
+    """Words nobody else understood make a yes beside them no yes (see `dialogue`)."""
+    server.answer = always(plan("tell_free"))
+
+    planned = await ask("well whatever then", phase="CONFIRMING", slots=DRAFT, selected="A301")
+
+    assert planned.proposal.action == "tell_free"
+    problems = planned.proposal.understanding.problems
+    assert [each.code for each in problems] == ["not_understood"]
+
+
+async def test_no_model_checks_anybody_in(ask, server):
+    server.answer = always(plan("check_in"))
+
+    thinks = await ask("hm, let me think")
+    arrives = await ask("I'm here")
+
+    assert thinks.proposal.action != "check_in"
+    assert (arrives.proposal.action, arrives.figures["verdict"]) == ("check_in", "own")
+
+
 async def test_no_model_is_asked_about_what_follows_a_yes(ask, server):
     server.answer = always(plan("tell_free"))
 
-    planned = await ask("and 8 people", phase="CONFIRMING", slots=DRAFT, is_agreed=True)
+    planned = await ask("and 8 people", phase="CONFIRMING", slots=DRAFT, acts_at_once=True)
 
     assert (planned.proposal.action, server.requests) == ("fill", [])
 

@@ -28,7 +28,6 @@ ACTS: Mapping[Action, str] = {
     "tell_free": "query_availability",
     "cancel_booking": "cancel_booking",
     "move_booking": "modify_booking",
-    "check_in": "check_in",
     "refuse_scope": "out_of_domain",
 }
 _SLOTTED: frozenset[str] = frozenset(

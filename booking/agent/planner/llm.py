@@ -15,6 +15,7 @@ from booking.agent.planner import evidence, prompt, schema
 from booking.agent.planner.model import WAYS, Answer, Model, ModelTrouble
 from booking.agent.planner.proposals import Action, Heard, Planned
 from booking.agent.planner.rules import planned_by_rules
+from booking.agent.understand import Problem
 
 log = logging.getLogger(__name__)
 
@@ -89,13 +90,15 @@ class LlmPlanner:
             **_figures("llm", asking, self._model),
             "agrees": _facts(planned) == _facts(by_rules),
         }
+        if not _is_understood(by_rules) and action not in _VOIDING:
+            planned = _doubted(planned)
         return replace(planned, figures=figures)
 
     def _why_not(self, by_rules: Planned, heard: Heard, left: float) -> str | None:
         """Why no model is asked, as a verdict. left: seconds that the turn has for it."""
         if by_rules.proposal.action in schema.NEVER or "injection" in by_rules.label:
             return "own"
-        if heard.is_agreed:
+        if heard.acts_at_once:
             return "own"
         if left <= 0:
             return "late"
@@ -105,6 +108,22 @@ class LlmPlanner:
         self._failures = self._failures + 1 if verdict in _FAILED else 0
         if self._failures >= FAILURES:
             self._rests_until = time.monotonic() + REST_SECONDS
+
+
+def _is_understood(by_rules: Planned) -> bool:
+    understanding = by_rules.proposal.understanding
+    codes = {each.code for each in understanding.problems} if understanding else set()
+    return by_rules.proposal.action != "unclear" and "not_understood" not in codes
+
+
+def _doubted(planned: Planned) -> Planned:
+    """The plan with the rules' doubt kept: a yes in one breath with such words is asked again."""
+    understanding = planned.proposal.understanding
+    if understanding is None:
+        return planned
+    problems = (*understanding.problems, Problem("not_understood", "", (0, 0)))
+    understood = replace(understanding, problems=problems)
+    return replace(planned, proposal=replace(planned.proposal, understanding=understood))
 
 
 def _hides(action: Action, by_rules: Action, phase: str) -> bool:

@@ -24,7 +24,6 @@ _MEANINGS: dict[Action, str] = {
     "tell_free": "asks which rooms are free, without booking",
     "cancel_booking": "wants a stored booking cancelled",
     "move_booking": "wants a stored booking moved or changed",
-    "check_in": "says that they have arrived",
     "refuse_scope": "wants something that has nothing to do with meeting rooms",
     "unclear": "none of these",
 }

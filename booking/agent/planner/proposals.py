@@ -22,7 +22,8 @@ class Heard:
     """One message in words, and all that understanding it takes.
 
     asked: the digest of the confirmation that the message answers, if it answers one.
-    is_agreed: the same turn has said yes already, and what it agreed to is about to be done.
+    acts_at_once: what the words may choose is done without another question: the same turn has
+    said yes already, or the cards on the screen are bookings to check in to.
     """
 
     text: str
@@ -31,7 +32,7 @@ class Heard:
     hours: OpeningHours
     draft: DraftView
     asked: str | None = None
-    is_agreed: bool = False
+    acts_at_once: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

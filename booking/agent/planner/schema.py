@@ -16,8 +16,8 @@ QuotedSlot = Literal[
     "features", "room", "title",
 ]  # fmt: skip
 
-# Consent is the person's alone: a yes is read by the rules, and no model is asked for one.
-NEVER: frozenset[Action] = frozenset({"confirm", "refuse_injection"})
+# What acts at once is the person's alone: a yes and an arrival are read by the rules.
+NEVER: frozenset[Action] = frozenset({"confirm", "check_in", "refuse_injection"})
 
 
 class BadPlan(ValueError):
