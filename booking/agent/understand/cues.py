@@ -75,7 +75,7 @@ ANY_ONE = _words(
 DECLINE = _words(
     r"^(?:不|不要|不行|不对|不是|不可以|不好|否|不同意|不确认|先不|别|都不要|都不行|都不合适|都不好|没有合适的|先别(?:订|定)?|先不(?:订|定)|等一下|等等|稍等(?:一下)?|再想想|我再想想|换一个|换一批|换别的|还有别的吗|不满意"
     r"|no|nope|nah|n|don't|do not|not (?:that|this|yet|now|really)|wrong|none(?: of (?:these|them|those))?|hold on|wait(?: a (?:moment|second|minute|sec))?|not so fast|let me think|reject|decline|something else|anything else|other options|not ok(?:ay)?)"
-    r"[\s,.!。~吧了呀的]*(?:thanks|thank you|please|谢谢)?[\s.!。]*$"
+    r"[\s,.!。~吧了呀的]*(?:换(?:个|一个|一批|别的)?(?:时间|地方|房间|会议室)?吧?|thanks|thank you|please|谢谢)?[\s.!。]*$"
 )
 CHECK_IN = _words(
     r"我(?:们)?(?:已经)?(?:到了|到会议室了|来了|到达|[到在]\s?\ue000+\s?了)|签到|^(?:已经)?到了[。.!]*$"
