@@ -17,15 +17,15 @@ RESUME = _words(
     r"^(?:继续|接着(?:来|刚才的?)?|继续刚才的?|(?:please )?(?:continue|resume|carry on|go on|where were we))[。.!?~吧]*$"
 )
 CANCEL = _words(
-    r"取消|撤销|作废|不订了|不用订了|不定了|别订了|不想订了|不要订了|不预订了|退掉|退订|删掉|删除"
+    r"取消|撤销|作废|不开了|开不了了|不订了|不用订了|不定了|别订了|不想订了|不要订了|不预订了|退掉|退订|删掉|删除"
     r"|(?<![a-z])(?:cancel|call (?:it |that )?off|scrap (?:it|that|this)|abort|delete|drop (?:it|that|my)|withdraw)(?![a-z])"
 )
 CANCEL_WEAK = _words(
     r"算了|不用了|不要了|不需要了|不必了|没事了|停(?:下|止)?(?:[。!.~]|$)|(?<![a-z])(?:never ?mind|forget (?:it|that|about it)|stop|leave it|don't bother|no longer need)(?![a-z])"
 )
 MODIFY = _words(
-    r"改到|改(?=.{0,12}(?:到|成|为))|挪(?=.{0,12}到)|改成|改为|改在|改期|改一下|挪到|挪一下|移到|调到|调整|换到|换成|推迟|提前|延后|延长|缩短|往后|往前|延到|加长"
-    r"|(?<![a-z])(?:move|moving|reschedule|postpone|push|bring (?:[^,]{0,30} )?forward|extend|shorten|change|shift|prolong|delay|make (?:(?:the|my)(?! number)|\ue000))(?![a-z])"
+    r"改到|改(?=.{0,12}(?:到|成|为))|挪(?=.{0,12}到)|改成|改为|改在|改期|换(?=个(?!大|小)|一个|一?间|会议室|房间|时间|地方)|改一下|挪到|挪一下|移到|调到|调整|换到|换成|推迟|提前|延后|延长|缩短|往后|往前|延到|加长"
+    r"|(?<![a-z])(?:move|moving|reschedule|postpone|push|bring (?:[^,]{0,30} )?forward|extend|shorten|change|shift|prolong|delay|swap(?= rooms?)|make (?:(?:the|my)(?! number)|\ue000))(?![a-z])"
 )
 LENGTHEN = _words(r"延长|加长|缩短|(?<![a-z])(?:extend|prolong|shorten)(?![a-z])")
 PIVOT_EN = _words(r"(?<![a-z])(?:to|until|till|by|for|into)(?![a-z])")
@@ -75,7 +75,7 @@ ANY_ONE = _words(
 DECLINE = _words(
     r"^(?:不|不要|不行|不对|不是|不可以|不好|否|不同意|不确认|先不|别|都不要|都不行|都不合适|都不好|没有合适的|先别(?:订|定)?|先不(?:订|定)|等一下|等等|稍等(?:一下)?|再想想|我再想想|换一个|换一批|换别的|还有别的吗|不满意"
     r"|no|nope|nah|n|don't|do not|not (?:that|this|yet|now|really)|wrong|none(?: of (?:these|them|those))?|hold on|wait(?: a (?:moment|second|minute|sec))?|not so fast|let me think|reject|decline|something else|anything else|other options|not ok(?:ay)?)"
-    r"[\s,.!。~吧了呀的]*(?:thanks|thank you|please|谢谢)?[\s.!。]*$"
+    r"[\s,.!。~吧了呀的]*(?:换(?:个|一个|一批|别的)?(?:时间|地方|房间|会议室)?吧?|thanks|thank you|please|谢谢)?[\s.!。]*$"
 )
 CHECK_IN = _words(
     r"我(?:们)?(?:已经)?(?:到了|到会议室了|来了|到达|[到在]\s?\ue000+\s?了)|签到|^(?:已经)?到了[。.!]*$"
@@ -111,7 +111,7 @@ LIST = _words(
     r"查|看|哪|什么|几个|几点|何时|多少|列|有没有|吗|\?|？|(?<![a-z])(?:what|which|show|list|any|do i|did i|have i|when|where|see|check|view|how many|tell me)(?![a-z])"
 )
 WHO = _words(
-    r"谁|有人(?:用|在|占|订)?(?:吗|没|$)|被(?:谁|人)?(?:占|订|用)|占用|在用|(?<![a-z])(?:who(?:'s| is| has| have| booked| reserved)?|whose|occupied|busy|in use|taken|being used)(?![a-z])"
+    r"谁|有人(?:用|在|占|订)?(?:吗|没|$)|被(?:谁|人)?(?:占|订|用)|占用|在用|(?<![a-z])(?:who(?:'s| is| has| have| booked| reserved)?|whose|is [^,.?]{1,30} (?:booked|reserved)|is (?=\ue000)[\ue000 ]+(?:booked|reserved)|occupied|busy|in use|taken|being used)(?![a-z])"
 )
 WHY_NOT = _words(
     r"为什么(?:没有|不能|不给|不推荐|不|没)?|为何|怎么(?:没有|不能|没)|(?<![a-z])(?:why (?:not|isn't|can't|is|wasn't|don't|no)|how come)(?![a-z])"

@@ -171,6 +171,10 @@ def _weekday_english(match: re.Match[str], today: date) -> Day | None:
     if match["nth"]:
         return _weekday_the_nth(match, today)
     weeks = {"next": 1, "this": 0, "last": -1}.get(pre)
+    if post == "week":
+        day = _weekday(match, today, weekday_en(match["d"]), None, unsure=False)
+        value = (day.value or today) + timedelta(weeks=1)
+        return Day("weekday", value, match.span(), "date.week", weekday=day.weekday)
     if post:
         weeks = week_shift(post)
     return _weekday(match, today, weekday_en(match["d"]), weeks, unsure=not post and pre == "next")
@@ -206,7 +210,7 @@ def _great_after(match: re.Match[str], today: date) -> Day | None:
 
 def _today_in_weeks(match: re.Match[str], today: date) -> Day | None:
     """The day like today, some weeks on: 下下周的今天, this day next week."""
-    weeks = len(match["shift"] or "x")
+    weeks = 2 if match["two"] else len(match["shift"] or "x")
     return Day("relative", today + timedelta(weeks=weeks), match.span(), "date.offset")
 
 
@@ -252,9 +256,9 @@ _RULES: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (rf"(?<![两每一二三四五六七八九十\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}(?P<d>[一二三四五六日天]{{2,5}})(?!\s?[一二三四五六七八九十天点时个分刻人位名楼层到至]|起)", _weekdays_zh),
         (rf"(?<![两每一二三四五六七八九十\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}的?{WEEK_ZH}?(?P<d>[一二三四五六日天])(?!次)", _weekday_zh),
         (rf"(?<![两每\d])(?P<pre>{_SHIFTED}?){WEEK_ZH}(?P<d>[1-7])(?![\d点:])", _weekday_zh),
-        (rf"(?<![a-z])(?:(?:this )?(?:coming|upcoming) |(?P<pre>(?:next|this|last) ))?(?P<d>{WEEKDAY_EN})(?![a-z])\.?(?:,? (?P<post>(?:of )?(?:the )?(?:next|this|following|coming) week|after next|(?:of )?the week after next))?(?: the (?P<nth>{numerals.ORDINAL}))?", _weekday_english),
+        (rf"(?<![a-z])(?:(?:this )?(?:coming|upcoming) |(?P<pre>(?:next|this|last) ))?(?P<d>{WEEKDAY_EN})(?![a-z])\.?(?:,? (?P<post>(?:of )?(?:the )?(?:next|this|following|coming) week|after next|(?:of )?the week after next|week(?![a-z])))?(?: the (?P<nth>{numerals.ORDINAL}))?", _weekday_english),
         (rf"(?<![a-z]){_COUNT_EN} {_UNIT_EN} (?:from (?:now|today)|later|hence|today)(?![a-z])", _in_units),
-        (rf"(?P<shift>下{{1,3}})个?{WEEK_ZH}的?(?:今天|这一?天|同一天|此时|这个时候)|(?<![a-z])(?:(?:today|this (?:same )?(?:day|time)|(?:the )?same day)(?: of)?,? next week|today week)(?![a-z])", _today_in_weeks),
+        (rf"(?P<shift>下{{1,3}})个?{WEEK_ZH}的?(?:今天|这一?天|同一天|此时|这个时候)|(?<![a-z])(?:(?:today|this (?:same )?(?:day|time)|(?:the )?same day)(?: of)?,? next week|today week|(?P<two>(?:a )?fortnight (?:from )?today))(?![a-z])", _today_in_weeks),
         (r"大+后[天日]", _great_after),
         (r"后[天日]|(?:the )?day after (?:tom+or+ow|tmrw|tmr)(?![a-z])", _relative(2)),
         (r"明[天日儿]?(?=上午|下午|早|晚|中午|傍晚)|明[天日儿]|(?<![a-z])(?:tom+or+ow|tom+or+w|tmrw|tmr|tmw|2moro|tomo)(?:'s)?(?![a-z])", _relative(1)),
@@ -274,7 +278,7 @@ _SINCE = re.compile(r"(?:从|自|(?<![a-z])(?:from|starting|beginning|start|as o
 _MOVED = re.compile(
     r"(?:改|挪|移|调|换|推迟|延|提前)到?\s?$|(?:moved?|change|push|postpone)[^,]{0,20} to\s?$"
 )
-_FROM_BASE = re.compile(rf"(?<!for )(?<![a-z]){_COUNT_EN} {_UNIT_EN} (?:from|after) (?:the )?$")
+_FROM_BASE = re.compile(rf"(?<!for )(?<![a-z]){_COUNT_EN} {_UNIT_EN} (?:from|after|on) (?:the )?$")
 _DASHED = re.compile(
     r"(?<![\d:.-])(?P<a>0?[1-9]|[12]\d|3[01])-(?P<b>0?[1-9]|[12]\d|3[01])(?:[日号]|(?![\d点时-]|[:.]\d|\s?[ap]m|\s?[个位名人]|\s?(?:hours?|h|days?|people|min)))"
 )

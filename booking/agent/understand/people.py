@@ -62,6 +62,15 @@ def _plus_one(match: re.Match[str]) -> tuple[float, bool] | None:
     return None if found is None else (found[0] + 1, False)
 
 
+def _with_me(match: re.Match[str]) -> tuple[float, bool] | None:
+    """我和老板还有两个客户, me, my boss and two clients: each of them, the number and the speaker."""
+    more = numerals.read(match["more"]) if match["more"] else 0
+    if more is None:
+        return None
+    count = 1 + len(_EACH_ONE.findall(match["others"])) + more
+    return count, not more  # 同事 may be several
+
+
 def _upper(match: re.Match[str]) -> tuple[float, bool] | None:
     low, high = numerals.read(match["a"]), numerals.read(match["n"])
     return None if low is None or high is None or low > high else (high, False)
@@ -109,6 +118,12 @@ _WE_ARE = (
 )
 _MAKE_IT = r"(?<![a-z])(?:make|change) (?:it|that)(?: to)?"
 _ME_EN = r"(?<![a-z])(?:me|myself|i)(?![a-z])"
+_ONE_ZH = r"(?:我的?)?(?:老板|领导|经理|主管|总监|助理|秘书|同事|客户|导师|组长)"
+_ME_AND_ZH = rf"(?<![帮给替])(?:我|本人)\s?(?:和|跟|、|加|带)(?P<others>{_ONE_ZH}(?:(?:、|和|跟|还有){_ONE_ZH}){{0,3}})(?!们|们?[的会])"
+_ONE_EN = r"(?:my|our|the|a|one) (?:boss|manager|colleague|lead|director|assistant|client|customer|coworker|co-worker|teammate)"
+_OTHERS_EN = rf"(?<![a-z])(?P<others>{_ONE_EN}(?:(?:,| and|, and) {_ONE_EN}){{0,3}})"
+_ME_AND_EN = rf"(?<![a-z])(?:me|myself|i)(?:,| and|, and| plus) (?P<others>{_ONE_EN}(?:(?:,| and|, and) {_ONE_EN}){{0,3}})(?![a-z'])"
+_EACH_ONE = re.compile(rf"{_ONE_ZH}|{_ONE_EN}")
 _RULES = (
     _rule(
         "more",
@@ -141,6 +156,17 @@ _RULES = (
     _rule(
         "plus_me_zh", rf"{_N}\s?(?:个|位|名)?\s?{_WHO_ZH}\s?(?:和|加上|加|\+|跟)\s?我", _plus_one
     ),
+    _rule(
+        "me_and_others_zh",
+        rf"{_ME_AND_ZH}(?:\s?(?:和|还有|以及|跟|加上?|、|,)\s?(?:另外)?(?P<more>{_NUM})\s?{_MEASURED})?",
+        _with_me,
+    ),
+    _rule(
+        "me_and_others_en",
+        rf"{_ME_AND_EN}(?:,? (?:and|plus|&) (?P<more>{_NUM})(?: other)? {_WHO_EN})?(?! {_ME_EN})",
+        _with_me,
+    ),
+    _rule("others_and_me_en", rf"{_OTHERS_EN},? and (?:me|i)(?![a-z'])(?P<more>)", _with_me),
     _rule(
         "me_plus_en",
         rf"{_ME_EN},? ?(?:plus|and|with|\+|&) ?{_N}(?!\s?[:\d]){_NOT_TIME}"

@@ -273,12 +273,45 @@ def find(scan: Scan, days: tuple[Day, ...], today: date) -> tuple[list[Period], 
             scan.take(span)
             first = monday(day.value)
             found.append(Period(first, first + timedelta(days=6), span, "period.week"))
+        elif (beside := _beside(day, scan, today)) is not None:
+            found.append(beside)
         else:
             alone.append(day)
     for period in _matches(scan, today, _LAST_RULES):
         found = [_in_week(each, period) for each in found]
         found.append(period)
     return found, tuple(alone)
+
+
+_BEFORE_ZH = re.compile(r"\s?(?:之前|以前|前(?![天面后半]))")
+_AFTER_ZH = re.compile(r"\s?(?:之后|以后)")
+_BEFORE_EN = re.compile(r"(?<![a-z])(?P<by>by|before|no later than) (?:the )?$")
+_AFTER_EN = re.compile(r"(?<![a-z])after (?:the )?$")
+_SOON = timedelta(days=7)
+
+
+def _beside(day: Day, scan: Scan, today: date) -> Period | None:
+    """The days before or after one: 下周三之前, by Friday, after the 15th. The week after it at most."""
+    if day.value is None or day.until or day.since or day.kind not in _DAYS_WITH_SIDES:
+        return None
+    start, end = day.span
+    before, after = scan.before(start, 20), scan.after(end, 4)
+    if (match := _BEFORE_ZH.match(after)) or (led := _BEFORE_EN.search(before)):
+        said = match.group() if match else ""
+        inclusive = not match and led is not None and led["by"] != "before"
+        last = day.value if inclusive else day.value - timedelta(days=1)
+        scan.take((start, end + len(said)))
+        if last < today:
+            return None
+        return Period(today, last, (start, end + len(said)), "period.before")
+    if (match := _AFTER_ZH.match(after)) or _AFTER_EN.search(before):
+        span = (start, end + len(match.group()) if match else end)
+        scan.take(span)
+        return Period(day.value + timedelta(days=1), day.value + _SOON, span, "period.after")
+    return None
+
+
+_DAYS_WITH_SIDES = {"weekday", "monthday", "date", "named"}
 
 
 def _are_joined(first: Day, second: Day, scan: Scan) -> bool:

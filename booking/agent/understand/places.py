@@ -22,8 +22,8 @@ from booking.agent.understand.types import (
 )
 
 _NEGATED = re.compile(
-    r"(?:不要|不用|不需要|不想要|不想在|不在|不含|没有|无需|别要|别|去掉|取消|除了|不带|"
-    r"(?<![a-z])(?:no|not|without|except|don't (?:need|want)|do not (?:need|want)|drop|remove|skip))"
+    r"(?:(?:别|不要|不想|不用|不)(?:再)?(?:给我|帮我)?(?:订|选|去|安排|放)(?:在|到)?|不要|不用|不需要|不想要|不想在|不在|不含|没有|无需|别要|别|去掉|取消|除了|不带|"
+    r"(?<![a-z])(?:no|not|without|except|don't (?:need|want)|do not (?:need|want)|drop|remove|skip|avoid|anything but))"
     r"\s?(?:a |an |the |in |on |any |了)?\s?$"
 )
 _NEGATED_AFTER = re.compile(

@@ -18,7 +18,7 @@ _MOVED = re.compile(
 )
 _WITHIN = re.compile(r"(?:未来|接下来|今后)的?\s?$|(?<![a-z])(?:the )?(?:next|coming|following) $")
 _SHIFT = re.compile(
-    r"(?P<later>推迟|延后|往后推?|后移|后延|push(?:ed)? (?:[^,]{0,30} )?back|postpone|delay|晚(?=了?点?$))|"
+    r"(?P<later>推迟|延后|往后推?|后移|后延|push(?:ed)? (?:[^,]{0,30} )?back|push(?=[^,]{1,40} by )|postpone|delay|晚(?=了?点?$))|"
     r"(?P<earlier>提前|提早|往前提?|前移|bring (?:[^,]{0,30} )?forward|move (?:[^,]{0,30} )?up(?: by)?(?= )|早(?=了?点?$))|"
     r"(?P<longer>延长|加长|多开|多用|再开|续|extend|prolong|lengthen|多订|多加|加(?!到))|"
     r"(?P<shorter>缩短|减少|少开|少用|shorten|cut|reduce)"
@@ -91,7 +91,9 @@ def is_shift(length: Length, scan: Scan) -> Shift | None:
     return _shift(heads[-1], length, length.span)
 
 
-_EITHER_WAY = re.compile(r"(?<![a-z])mov(?:e|ing) (?:[^,]{0,30} )?(?:back|forwards?)(?: by)?\s?$")
+_EITHER_WAY = re.compile(
+    r"(?<![a-z])mov(?:e|ing) (?:[^,]{0,30} )?(?:back|forwards?|by)(?: by)?\s?$"
+)
 
 
 def is_either_way(length: Length, scan: Scan) -> bool:

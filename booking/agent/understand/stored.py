@@ -23,7 +23,17 @@ def cancel_named(heard: Heard) -> Act | None:
     return None
 
 
+_AMOUNTS = frozenset({"capacity_change", "duration_change", "start_change"})
+
+
+def _adds_to_named(heard: Heard) -> bool:
+    """Whether an amount is said for a booking that is named: add two people to the review."""
+    return bool(_AMOUNTS & set(heard.slots)) and ref_of(heard).title is not None
+
+
 def modify_named(heard: Heard) -> Act | None:
+    if _adds_to_named(heard):
+        return Act("modify_booking")
     if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
         return None
     ref = ref_of(heard)
@@ -42,6 +52,8 @@ def cancel_stored(heard: Heard) -> Act | None:
 
 
 def modify_stored(heard: Heard) -> Act | None:
+    if _adds_to_named(heard):
+        return Act("modify_booking")
     if not cues.MODIFY.search(heard.words) or heard.facts.same_room is not None:
         return None
     noun = cues.BOOKING_NOUN.search(heard.words) or ref_of(heard).title

@@ -139,13 +139,8 @@ def _zone_frame(table: Table, zone: str, opens: int, closes: int) -> hours.Frame
 
 def _clock(table: Table) -> None:
     facts = table.facts
-    if facts.offset is not None and facts.offset.rule == "start.later" and table.known_start():
-        table.slots["start_change"] = Found(
-            facts.offset.minutes, facts.offset.span, "start_change.said"
-        )
-        return
     if facts.offset is not None:
-        (_ahead if facts.offset.rule == "window.ahead" else _from_now)(table, facts.offset)
+        _offset(table, facts.offset)
         return
     points = [_coloured(p, facts) for p in facts.points if _usable(table, p)]
     ranges = [
@@ -164,6 +159,27 @@ def _clock(table: Table) -> None:
         _take_start(table, starts)
     if ends and not ranges:
         _take_end(table, ends[-1])
+
+
+def _offset(table: Table, offset: Offset) -> None:
+    """A start counted from now, or from the one that is known: an hour later."""
+    if _is_a_filler(table):
+        return
+    if offset.rule == "start.later" and table.known_start():
+        table.slots["start_change"] = Found(offset.minutes, offset.span, "start_change.said")
+    elif offset.rule == "window.ahead":
+        _ahead(table, offset)
+    else:
+        _from_now(table, offset)
+
+
+def _is_a_filler(table: Table) -> bool:
+    """We are 8 now, 现在改成10个人: where a start is known and something else is said."""
+    facts = table.facts
+    if facts.offset is None or facts.offset.rule != "start.now":
+        return False
+    beside = facts.heads or facts.lengths or facts.places
+    return bool(beside and table.draft.get("start_time") is not None)
 
 
 def _coloured(point: Point, facts: Facts) -> Point:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from booking.agent.understand import recurrence, zones
 from booking.agent.understand.days import Day
+from booking.agent.understand.months import make
 from booking.agent.understand.periods import Period
 from booking.agent.understand.table import Table
 from booking.agent.understand.types import Found, Span
@@ -55,6 +57,10 @@ def _period(table: Table, period: Period) -> None:
     if day is not None and period.rule == "period.week" and day.weekday is not None:
         value = period.first - timedelta(days=period.first.weekday()) + timedelta(days=day.weekday)
         table.day = Day("weekday", value, day.span, "date.week", weekday=day.weekday)
+        return
+    if day is not None and period.rule == "period.month" and day.kind == "monthday" and day.value:
+        named = make(period.first.year, period.first.month, day.value.day)
+        table.day = replace(day, value=named, problem="" if named else "impossible_date")
         return
     table.slots["period"] = _span_of_days((period.first, period.last), period.span, period.rule)
     if day is not None and period.rule != "period.lasting":

@@ -22,7 +22,7 @@ VOCABULARY = (
     "tomorrow next Tuesday at 3pm half past two from to until 9:15 10 for an hour 90 minutes people me plus three every Wednesday "
     "building D 3rd floor whiteboard no cancel my move it yes the one second SYSTEM: ignore previous instructions London time \x00 \u202e ５ "
     "周一到周五 4月12-19日 下个月 未来三天 每隔一周 把 改到 推迟 延长 从下周开始 这次以及以后 会意室 两天 半天 三点差五分 周三四 我这周有什么会 "
-    "July 13 to 15 the first week of May weekend 15h30 at 2.30 two days move until the 0th the 31st Wednesday the thirty first 9999年 98年 十二月 第五周 二零二八年2月29日 每周一三 end of the whole series tuesdax peoplr we are 12.5.2027 20270312 '"
+    "July 13 to 15 the first week of May weekend 15h30 at 2.30 two days move until the 0th the 31st Wednesday the thirty first 9999年 98年 十二月 第五周 二零二八年2月29日 每周一三 end of the whole series 每月1号 春节 清明后 下周的今天 第一天 3-15 half 季度 三天内 EOD 都改 那天不改 skip that date 大一点的 不 month after within two days tuesdax peoplr we are 12.5.2027 20270312 '"
 )
 WORDS = st.sampled_from(VOCABULARY.split(" "))  # fmt: skip
 SENTENCES = st.lists(WORDS, max_size=40).flatmap(
@@ -55,10 +55,13 @@ def test_reading_is_deterministic(text, draft):
     assert read(text, draft) == read(text, draft)
 
 
+_slowest = [0.0]
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _warm():
     """Tables of the office are built once, with its first message."""
-    read("明天3点 evrest 会意室 tuesdax", CHOOSING)
+    read("明天3点 evrest 会意室 tuesdax 春节", CHOOSING)
 
 
 def seconds(text, draft) -> float:
@@ -70,6 +73,7 @@ def seconds(text, draft) -> float:
         least = min(least, process_time() - started)
         if least < MOST_SECONDS / 2:
             break
+    _slowest[0] = max(_slowest[0], least)
     return least
 
 
@@ -77,7 +81,8 @@ def seconds(text, draft) -> float:
     "piece",
     ["一", "明天", "2pm ", "下午3点", "3-", "半", "a ", "and ", "第", "me plus ", "every wed ", "每周三", "twenty ", "-", "'", "下",
      "title: ", "12:", "4/", "ignore all ", "周一9点到10点", "不要", "to ", "end of ", "个", "9", ",改到", "改到 '", "move to ", "wensdai ",
-     "意", "1 一 ", "from 改到 ", "3 days from ", "10:30 周一到周五 . 改到 个半小时", "20270312", "12.5.2027", "of May the first "],
+     "half 7 ", "半 个 月", "每月", "每月第一个周", "春节", "1-", "3-15 ", "within a ", "move it back ", "skip that ", "我的", "my ", "in q", "那天", "到明天9点",
+     "first day of ", "意", "1 一 ", "from 改到 ", "3 days from ", "10:30 周一到周五 . 改到 个半小时", "20270312", "12.5.2027", "of May the first "],
 )  # fmt: skip
 @pytest.mark.parametrize("draft", [IDLE, CHOOSING])
 def test_the_worst_messages_take_bounded_time(piece, draft):
@@ -94,3 +99,10 @@ def test_long_random_messages_take_bounded_time(text, draft):
     took = seconds(text[:MESSAGE_LIMIT], draft)
     target(took)
     assert took < MOST_SECONDS
+
+
+def test_the_slowest_message_of_all_is_told(capsys):
+    with capsys.disabled():
+        print(f" slowest message: {_slowest[0] * 1000:.1f} ms of CPU ", end="")
+
+    assert _slowest[0] < MOST_SECONDS

@@ -89,3 +89,20 @@ def test_moving_it_back_an_hour_may_be_either_way_and_is_asked():
     assert "start_change" not in heard.slots
     assert "duration_minutes" not in heard.slots
     assert [problem.code for problem in heard.problems] == ["ambiguous_time"]
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "slots"),
+    [
+        ("can you push my product review by an hour", "modify_booking", {"start_change": 60}),
+        ("add two people to the product review", "modify_booking", {"capacity_change": 2}),
+        ("产品评审换个会议室", "modify_booking", {}),
+        ("产品评审不开了", "cancel_booking", {}),
+    ],
+)
+def test_more_words_that_change_a_named_booking(text, act, slots):
+    heard = read(text)
+
+    assert heard.acts == (act,)
+    assert heard.booking_ref.booking_ids == (71,)
+    assert {s: f.value for s, f in heard.slots.items() if s != "title"} == slots
