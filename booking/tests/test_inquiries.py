@@ -2,8 +2,8 @@
 
 import pytest
 
-from booking.tests import talking
-from booking.tests.talking import outcome
+from booking.tests import conversing
+from booking.tests.conversing import outcome
 
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 FIXTURE = {
@@ -27,7 +27,7 @@ FIXTURE = {
 @pytest.fixture
 def talk(transactional_db):
     async def say(*texts):
-        played, _world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+        played, _world = await conversing.talk(*texts, now=NOW, fixture=FIXTURE)
         return played
 
     return say
@@ -62,6 +62,8 @@ async def test_ones_own_bookings_are_told_for_the_time_that_was_asked_about(
         ("who has A305 tomorrow afternoon?", ["14:00–16:00 taken", "16:00–21:00"]),
         ("A305明天下午3点谁在用", ["14:00–16:00 已被占用"]),
         ("is A301 free tomorrow at 2?", ["A301 is free"]),
+        ("who has A101?", ["no room A101"]),
+        ("why is A301 not possible at 6am tomorrow?", ["08:00", "nearest possible"]),
         ("does A305 have a whiteboard?", ["No", "seats 12"]),
         ("A301有投影吗", ["有", "8 人"]),
     ],
