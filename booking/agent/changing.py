@@ -143,7 +143,9 @@ async def _asked(
     moves = wish["kind"] == "move_booking"
     if moves and (changes.is_empty(wish) or wish.get("asks")):
         asks = wish.get("asks") or []
-        ask = questions.clarify(asks=asks, slots={}, language=language)
+        ask = questions.clarify(
+            asks=asks, slots={}, language=language, options=wish.get("options") or ()
+        )
         if not asks:
             ask = {**ask, "message": text("ask.change", language)}
         slots = changes.move(wish, use, None)["slots"]

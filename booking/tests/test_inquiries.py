@@ -111,6 +111,34 @@ async def test_why_not_a_room_names_the_reason_and_keeps_the_draft(talk, words, 
     assert [each for each in told if each not in played.words[-1]] == []
 
 
+@pytest.mark.parametrize(
+    ("words", "options", "slot"),
+    [
+        ("tomorrow at 8, one hour, 4 people", ["08:00", "20:00"], "start_time"),
+        ("明天下午3点到5点，开一个小时，8人", ["2小时", "1小时"], "duration_minutes"),
+    ],
+)
+async def test_readings_that_are_asked_about_can_be_tapped(talk, words, options, slot):
+    asked = await talk(words)
+    assert asked.dialogue["question"]["data"]["options"] == options
+
+    for option in options:
+        taken = await talk(words, option)
+        assert taken.phase == "AWAITING_SELECTION"
+        assert taken.slots[slot] is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [("谢谢", "不客气"), ("hello", "Hello"), ("help", "check you in"), ("blah foo", "understand")],
+)
+async def test_small_talk_is_answered_as_such(talk, words, told):
+    played = await talk(words)
+
+    assert played.phase == "IDLE"
+    assert told in played.words[-1]
+
+
 ASKED = (
     "who has A305 tomorrow at 3pm?", "A305明天有空吗", "why is A305 not there?", "is A305 free now",
     "who has A305 this week?", "what rooms are free tomorrow at 2pm?", "cancel 王芳's meeting in A305",
