@@ -30,6 +30,9 @@ _PLAIN = {
 }
 
 
+_SMALL_TALK = frozenset({"greeting", "thanks", "help"})
+
+
 def refusal_text(refusal: Refusal, language: str) -> str:
     """Why a rule says no."""
     with override("zh-hans" if language == "zh" else "en"):
@@ -109,6 +112,10 @@ def aside_text(wants: Mapping[str, Any], phase: str, language: str) -> str:
     kind = wants["kind"]
     if kind == "words":
         return str(wants["words"])
+    if kind == "scope" and wants.get("about") == "unclear":
+        kind = "unclear"
+    if kind == "scope" and wants.get("about") in _SMALL_TALK:
+        return text(f"small.{wants['about']}", language)
     if kind == "unclear":
         return text("unclear.open" if phase in OPEN_PHASES else "unclear", language)
     return text(_PLAIN[kind], language)

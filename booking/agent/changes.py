@@ -8,7 +8,7 @@ from typing import Any
 from booking.agent import questions
 from booking.agent.texts import dates_text, rhythm_text, slot_text, span_text, text
 from booking.agent.tools import OwnUse
-from booking.selectors import RoomRequest, SeriesPlan
+from booking.selectors import Candidate, RoomRequest, SeriesPlan
 
 Change = dict[str, Any]
 SCOPES = ("this", "following", "all")
@@ -37,7 +37,7 @@ def is_empty(wish: Mapping[str, Any]) -> bool:
 
 _CHANGES = (
     "date", "start_time", "end_time", "duration_minutes", "duration_change", "start_change",
-    "capacity", "capacity_change", "room", "building", "floor", "features", "recurrence",
+    "capacity", "capacity_change", "room", "building", "floor", "features", "recurrence", "size",
 )  # fmt: skip
 
 
@@ -137,6 +137,13 @@ def request_of(change: Change, slots: Mapping[str, Any]) -> RoomRequest:
         features=features,
         ignore_booking=change["booking"],
     )
+
+
+def is_wanted(room: Candidate, use: OwnUse, request: RoomRequest, slots: Mapping[str, Any]) -> bool:
+    """Whether a room that is free is one that was asked for: another, bigger or smaller one."""
+    if slots.get("size") is None or request.room is not None:
+        return True
+    return room.room != use.room
 
 
 def rule_of(slots: Mapping[str, Any], use: OwnUse, *, is_weekly: bool) -> str | None:

@@ -5,6 +5,7 @@ then also exactly what a yes will do. Only a target with an `intent` can be done
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import time
 from functools import partial
 from typing import Any
@@ -25,7 +26,7 @@ from booking.exceptions import (
     SeriesClash,
     VersionConflict,
 )
-from booking.selectors import SearchResult, SeriesPlan
+from booking.selectors import RoomRequest, SearchResult, SeriesPlan
 
 Context = Runtime[RunContext]
 Update = dict[str, Any]
@@ -142,7 +143,9 @@ async def _asked(
     moves = wish["kind"] == "move_booking"
     if moves and (changes.is_empty(wish) or wish.get("asks")):
         asks = wish.get("asks") or []
-        ask = questions.clarify(asks=asks, slots={}, language=language)
+        ask = questions.clarify(
+            asks=asks, slots={}, language=language, options=wish.get("options") or ()
+        )
         if not asks:
             ask = {**ask, "message": text("ask.change", language)}
         slots = changes.move(wish, use, None)["slots"]
@@ -203,14 +206,30 @@ async def _one(
     language, slots = said["language"], wish.get("slots") or {}
     change = changes.move(wish, use, scope)
     request = changes.request_of(change, slots)
+    if slots.get("size") and not slots.get("room"):
+        request = await _of_size(request, use, slots["size"], context)
     result = await context.read(tools.search, context.owner_id, request, now=context.now)
-    if result.candidates:
-        change["room"] = change["slots"]["room"] = result.candidates[0].room
+    fits = [each for each in result.candidates if changes.is_wanted(each, use, request, slots)]
+    if fits:
+        change["room"] = change["slots"]["room"] = fits[0].room
         if not changes.differs(change, use):
             return _tell(said, {"kind": "same"})
         ask = changes.question(change, use, language)
         return _ask(said, wish, ask, target=change)
     return await _instead(said, wish, change, result, context)
+
+
+async def _of_size(
+    request: RoomRequest, use: OwnUse, size: str, context: RunContext
+) -> RoomRequest:
+    """The wish for another room than the one there is: a bigger one seats more than that one."""
+    day = request.starts_at.date()
+    found = await context.read(
+        tools.day_grid, context.owner_id, day=day, now=context.now, room=use.room
+    )
+    seats = found[0].facts.seats if found else request.headcount
+    least = max(seats + 1, request.headcount) if size == "bigger" else request.headcount
+    return replace(request, room=None, headcount=least)
 
 
 async def _instead(

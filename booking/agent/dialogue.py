@@ -91,8 +91,9 @@ def _problems(understanding: Understanding | None, language: str) -> str:
 
 
 def _answers_scope(state: State, understanding: Understanding) -> bool:
-    """Whether the words say how much of the series that is asked about is meant, whatever else."""
-    return state["dialogue"]["asks"] == ["scope"] and "scope" in understanding.slots
+    """Whether the words say how much of the series that is being changed is meant, whatever else."""
+    target = state["dialogue"]["target"]
+    return bool(target and target.get("series")) and "scope" in understanding.slots
 
 
 def _rescoped(state: State, understanding: Understanding) -> State:
@@ -155,6 +156,8 @@ def _rewished(state: State, understanding: Understanding, now: datetime) -> Stat
     target, language = dialogue["target"], dialogue["language"]
     wish = wishes.wish_of(target)
     slots = {key: found.value for key, found in understanding.slots.items()}
+    if set(slots) == {"on_clash"}:
+        return _with(state, next="ask")  # it is what the question says
     if wish["kind"] == "cancel_booking" and set(slots) == {"date"}:
         return _to_target(state, {**wishes.on_day(wish, slots["date"]), "scope": "this"})
     if (card := _named_card(dialogue["candidates"], slots)) is not None:

@@ -39,6 +39,7 @@ class _Asked:
     context: RunContext
     draft: Mapping[str, Any]
     is_upcoming: bool = False
+    unknown: str = ""
 
     @property
     def today(self) -> date:
@@ -98,7 +99,10 @@ async def answer(state: Mapping[str, Any], wants: Mapping[str, Any], context: Ru
         context=context,
         draft=state["slots"],
         is_upcoming=bool(wants.get("upcoming")),
+        unknown=wants.get("unknown", ""),
     )
+    if asked.unknown and not slots.get("room"):
+        return Told(words=text("room.unknown", said["language"], room=asked.unknown))
     if wants["kind"] == "room":
         teller = {"features": _facts, "why": _why}.get(wants.get("about") or "", _room)
     return await teller(asked)
@@ -244,7 +248,8 @@ async def _why(asked: _Asked) -> Told:
     code, language = asked.slots.get("room") or asked.draft.get("room"), asked.language
     if not code:
         return Told(words=text("ask.room", language))
-    wish = {**asked.draft, **asked.slots, "room": code}
+    guessed = {"duration_minutes": GUESSED_MINUTES, "capacity": 1}
+    wish = {**guessed, **asked.draft, **asked.slots, "room": code}
     if any(wish.get(slot) is None for slot in REQUIRED):
         return await _facts(asked)
     request = offers.request_of(wish, asked.known.zone, selected=None)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 MASK = "•••"
-_QUOTING = frozenset({"preface", "words"})
+_QUOTING = frozenset({"preface", "words", "unknown"})
 
 
 def masked(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -122,7 +122,9 @@ async def understand_said(state: BookingState, runtime: Context) -> Update:
 async def clarify(state: BookingState, runtime: Context) -> Update:
     """Put the question for what is missing; for a part of a day, show what is free in it."""
     said, slots = state["dialogue"], state["slots"]
-    question = questions.clarify(asks=said["asks"], slots=slots, language=said["language"])
+    question = questions.clarify(
+        asks=said["asks"], slots=slots, language=said["language"], options=said["options"]
+    )
     if "start_time" in said["asks"] and slots.get("window") and slots.get("date"):
         free = await _free_in_window(slots, said["language"], runtime.context)
         question["message"] = questions.lines(free, question["message"])

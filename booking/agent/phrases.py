@@ -223,6 +223,18 @@ TEXTS: dict[str, tuple[str, str]] = {
         "I only help with meeting rooms: finding, booking and cancelling them, and your bookings.",
         "我只能帮忙处理会议室：查找、预订、取消，以及查看您的预订。",
     ),
+    "small.greeting": (
+        "Hello! Tell me when, for how long and for how many people, and I will find a room.",
+        "您好！告诉我时间、时长和人数，我来帮您找会议室。",
+    ),
+    "small.thanks": ("You are welcome.", "不客气。"),
+    "small.help": (
+        "I find and book meeting rooms: say for example “tomorrow 3 pm, one hour, six people”. "
+        "I also tell what you have booked, who has a room and what is free, change or cancel your "
+        "bookings, and check you in.",
+        "我可以查找和预订会议室，例如“明天下午三点，一小时，六个人”；也可以查您的预订、会议室占用和空房，"
+        "修改或取消您的预订，以及帮您签到。",
+    ),
     "injection": (
         "I cannot do that. I only book rooms for you, with your confirmation.",
         "这个我不能做。我只能在您确认后为您本人预订会议室。",

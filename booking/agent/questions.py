@@ -48,8 +48,17 @@ def problem_text(problem: Problem, language: str) -> str:
     return template.format(text=problem.text, options=joined(options, language))
 
 
-def clarify(*, asks: Sequence[str], slots: Mapping[str, Any], language: str) -> Question:
-    """Ask for what is missing; with nothing missing, what to change."""
+def clarify(
+    *,
+    asks: Sequence[str],
+    slots: Mapping[str, Any],
+    language: str,
+    options: Sequence[Sequence[Any]] = (),
+) -> Question:
+    """Ask for what is missing; with nothing missing, what to change.
+
+    options: the readings to choose from, as `[slot, value]`; each can be tapped.
+    """
     if len(asks) == 1:
         ask = text(f"ask.{asks[0]}", language)
     elif asks:
@@ -61,11 +70,10 @@ def clarify(*, asks: Sequence[str], slots: Mapping[str, Any], language: str) -> 
         [slot_text(k, slots[k], language) for k in _FACTS if slots.get(k) is not None], language
     )
     known = text("known", language, facts=facts) if facts else ""
-    return {
-        "kind": "clarify",
-        "message": lines(known, ask),
-        "data": {"missing": list(asks)},
-    }
+    data: dict[str, Any] = {"missing": list(asks)}
+    if options:
+        data["options"] = [slot_text(slot, value, language) for slot, value in options]
+    return {"kind": "clarify", "message": lines(known, ask), "data": data}
 
 
 _FACTS = ("date", "start_time", "duration_minutes", "capacity", "room")

@@ -90,8 +90,9 @@ class _Beside:
         self.phase = phase if phase in OPEN_PHASES else "IDLE"
         self.language = str(summary.get("language", "en"))
         for said in before:
-            self.slots = apply(self.slots, self(said), now=self.now(said)).slots
-            if self.phase == "IDLE":
+            understood = self(said)
+            self.slots = apply(self.slots, understood, now=self.now(said)).slots
+            if self.phase == "IDLE" and set(understood.acts) & _REQUESTS:
                 self.phase = "COLLECTING_SLOTS"
 
     def now(self, said: Said) -> datetime:

@@ -63,12 +63,13 @@ def on_day(wish: Mapping[str, Any], day: str) -> dict[str, Any]:
 
 def question(kind: str, understanding: Understanding | None) -> dict[str, Any]:
     """What the person asks; `about` says which kind of question about a room, `upcoming` that the
-    next booking is meant.
+    next booking is meant, `unknown` the room that there is not.
     """
     if understanding is None:
         return {"kind": kind}
     upcoming = bool(cues.UPCOMING.search(understanding.text.casefold()))
-    facts = {"about": understanding.wants, "upcoming": upcoming}
+    unknown = next((p.text for p in understanding.problems if p.code == "unknown_room"), "")
+    facts = {"about": understanding.wants, "upcoming": upcoming, "unknown": unknown}
     said = {key: value for key, value in facts.items() if value}
     return {"kind": kind, **_words(understanding), **said}
 

@@ -10,8 +10,8 @@ from booking.agent import tools
 from booking.agent.attending import why_not
 from booking.models import Booking, Occurrence, Policy, Status
 from booking.services import release_no_shows
-from booking.tests import talking, world
-from booking.tests.talking import outcome
+from booking.tests import conversing, world
+from booking.tests.conversing import outcome
 from booking.tests.world import user
 
 DAY = "2027-03-02"
@@ -38,7 +38,7 @@ def at(wall, day=DAY):
 @pytest.fixture
 def talk(transactional_db):
     async def say(*texts, now):
-        played, found = await talking.talk(*texts, now=now, fixture=FIXTURE)
+        played, found = await conversing.talk(*texts, now=now, fixture=FIXTURE)
         return played, found.bookings
 
     return say

@@ -6,8 +6,8 @@ import pytest
 
 from agentruntime.persistence.pools import in_db_thread
 from booking.models import Booking
-from booking.tests import talking
-from booking.tests.talking import outcome, rows, stands
+from booking.tests import conversing
+from booking.tests.conversing import outcome, rows, stands
 
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 FIXTURE = {
@@ -33,7 +33,7 @@ def talk(transactional_db):
     """Say these one after the other; what came of it, and our booking ids by the fixture's."""
 
     async def say(*texts):
-        played, world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+        played, world = await conversing.talk(*texts, now=NOW, fixture=FIXTURE)
         return played, world.bookings
 
     return say
@@ -180,3 +180,11 @@ async def test_what_is_said_after_a_change_is_about_the_changed_booking(talk):
     _, ids = await talk("move the Pitch to Thursday", "yes", "actually 3pm", "yes")
 
     assert await stands(ids[1]) == [(date(2027, 3, 4), "B201", time(15))]
+
+
+async def test_a_bigger_room_than_the_one_that_was_booked_is_proposed(talk):
+    played, _ = await talk("订A302，明天上午10点，1小时，4个人", "确认", "换一间大一点的")
+
+    after = rows(played)["after"]
+    assert played.phase == "CONFIRMING"
+    assert after.startswith(("A301", "A305", "B201"))

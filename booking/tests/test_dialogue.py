@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentruntime.agents import Said
 from booking.agent.dialogue import ALLOWED, advance
 from booking.agent.nodes import draft_view
 from booking.agent.planner import Proposal, propose, propose_answer
 from booking.agent.questions import confirm, digest
+from booking.agent.spec import SPEC
 from booking.agent.state import OPEN_PHASES, REQUIRED, reset, standing
 from booking.agent.understand import (
     BuildingEntry,
@@ -344,3 +346,20 @@ def test_an_answer_to_how_much_of_a_series_is_meant_is_that_whatever_else_it_say
 
     assert after["dialogue"]["next"] == "target"
     assert after["dialogue"]["wants"]["scope"] == scope
+
+
+def test_a_question_about_an_unknown_room_waits_its_turn_beside_a_run():
+    said = Said(id=2, at="2026-11-30T10:00:00+08:00", text="Who has A101?")
+    before = [Said(id=1, at="2026-11-30T10:00:00+08:00", text="a room tomorrow 10 to 11am")]
+
+    assert SPEC.classify(said, {"phase": "IDLE", "language": "en"}, before) == "new_intent"
+    assert SPEC.classify(said, {"phase": "COLLECTING_SLOTS", "slots": {}}, []) == "new_intent"
+
+
+def test_words_after_a_question_that_waits_are_about_the_wish():
+    at = "2026-11-30T10:00:00+08:00"
+    before = [Said(id=1, at=at, text="who has A301 now?")]
+
+    new = SPEC.classify(Said(id=2, at=at, text="a room tomorrow 10 to 11am"), {}, before)
+
+    assert new == "new_intent"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from booking.tests import talking
-from booking.tests.talking import outcome
+from booking.tests import conversing
+from booking.tests.conversing import outcome
 
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 FIXTURE = {
@@ -27,7 +27,7 @@ FIXTURE = {
 @pytest.fixture
 def talk(transactional_db):
     async def say(*texts):
-        played, _world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+        played, _world = await conversing.talk(*texts, now=NOW, fixture=FIXTURE)
         return played
 
     return say
@@ -62,6 +62,8 @@ async def test_ones_own_bookings_are_told_for_the_time_that_was_asked_about(
         ("who has A305 tomorrow afternoon?", ["14:00–16:00 taken", "16:00–21:00"]),
         ("A305明天下午3点谁在用", ["14:00–16:00 已被占用"]),
         ("is A301 free tomorrow at 2?", ["A301 is free"]),
+        ("who has A101?", ["no room A101"]),
+        ("why is A301 not possible at 6am tomorrow?", ["08:00", "nearest possible"]),
         ("does A305 have a whiteboard?", ["No", "seats 12"]),
         ("A301有投影吗", ["有", "8 人"]),
     ],
@@ -107,6 +109,34 @@ async def test_why_not_a_room_names_the_reason_and_keeps_the_draft(talk, words, 
     assert played.phase == "AWAITING_SELECTION"
     assert played.slots["capacity"] == 8
     assert [each for each in told if each not in played.words[-1]] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "slot"),
+    [
+        ("tomorrow at 8, one hour, 4 people", ["08:00", "20:00"], "start_time"),
+        ("明天下午3点到5点，开一个小时，8人", ["2小时", "1小时"], "duration_minutes"),
+    ],
+)
+async def test_readings_that_are_asked_about_can_be_tapped(talk, words, options, slot):
+    asked = await talk(words)
+    assert asked.dialogue["question"]["data"]["options"] == options
+
+    for option in options:
+        taken = await talk(words, option)
+        assert taken.phase == "AWAITING_SELECTION"
+        assert taken.slots[slot] is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [("谢谢", "不客气"), ("hello", "Hello"), ("help", "check you in"), ("blah foo", "understand")],
+)
+async def test_small_talk_is_answered_as_such(talk, words, told):
+    played = await talk(words)
+
+    assert played.phase == "IDLE"
+    assert told in played.words[-1]
 
 
 ASKED = (

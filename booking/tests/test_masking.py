@@ -4,7 +4,7 @@ import pytest
 
 from booking.agent.masking import MASK, masked
 from booking.agent.state import reset
-from booking.tests import talking
+from booking.tests import conversing
 
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 TITLE = "Layoff plan"
@@ -41,7 +41,7 @@ WISH = f"tomorrow 10am, one hour, 4 people, titled “{TITLE}”"
     ],
 )
 async def test_a_title_is_in_no_part_of_what_is_shown(transactional_db, texts):
-    played, _world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+    played, _world = await conversing.talk(*texts, now=NOW, fixture=FIXTURE)
     state = {"slots": played.slots, "dialogue": played.dialogue, "result": played.result}
 
     shown = str(masked({**state, "said": {"messages": [{"text": texts[-1]}]}}))

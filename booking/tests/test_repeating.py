@@ -7,8 +7,8 @@ import pytest
 from agentruntime.persistence.pools import in_db_thread
 from booking.agent.repeating import rule_of
 from booking.models import Booking, SeriesException
-from booking.tests import talking
-from booking.tests.talking import rows, stands
+from booking.tests import conversing
+from booking.tests.conversing import rows, stands
 
 NOW = "2027-03-01T09:00:00+08:00"  # a Monday
 TUESDAYS = [date(2027, 3, 2) + timedelta(weeks=week) for week in range(4)]
@@ -27,7 +27,7 @@ FIXTURE = {
 @pytest.fixture
 def talk(transactional_db):
     async def say(*texts):
-        played, _world = await talking.talk(*texts, now=NOW, fixture=FIXTURE)
+        played, _world = await conversing.talk(*texts, now=NOW, fixture=FIXTURE)
         return played
 
     return say

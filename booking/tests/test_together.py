@@ -2,7 +2,7 @@
 
 from agentruntime.persistence.pools import in_db_thread
 from booking.models import Booking
-from booking.tests import talking
+from booking.tests import conversing
 
 NOW = "2027-03-01T09:00:00+08:00"
 HELD = {"id": 1, "room": "B201", "start": "2027-03-02T10:00", "end": "2027-03-02T11:00",
@@ -17,7 +17,7 @@ async def booked():
 
 
 async def talk(*texts, bookings=()):
-    played, _world = await talking.talk(*texts, now=NOW, fixture={"bookings": list(bookings)})
+    played, _world = await conversing.talk(*texts, now=NOW, fixture={"bookings": list(bookings)})
     return played
 
 

@@ -2,12 +2,18 @@
 
 import { el, icon } from "./dom.js";
 
-/** desk: { f: formatter, bookings: address of My bookings }; card: { live, choice, answer(value, text) }. */
+/**
+ * desk: { f: formatter, bookings: address of My bookings };
+ * card: { live, last, choice, answer(value, text), say(text) }.
+ */
 export function cardFor(item, desk, card) {
   return CARDS[item.kind]?.(item, desk, card) ?? null;
 }
 
 const CARDS = {
+  clarify: ({ data }, _desk, card) =>
+    words(data.options ?? [], card.live, (text) => card.answer({ text }, text)),
+
   select_room: ({ data }, desk, card) => {
     const { word } = desk.f;
     const rooms = data.candidates ?? [];
@@ -48,8 +54,8 @@ const CARDS = {
     );
   },
 
-  complete: ({ data }, desk) => {
-    if (!data.booking_id) return null;
+  complete: ({ data }, desk, card) => {
+    if (!data.booking_id) return words(data.options ?? [], card.last, card.say);
     const { word, interval } = desk.f;
     const zone = data.zone ?? desk.f.zone;
     const when = data.start && interval(data.start, data.end, zone);
@@ -71,6 +77,14 @@ const CARDS = {
     );
   },
 };
+
+/** Words the person could type, to be tapped. */
+function words(options, live, say) {
+  if (!options.length) return null;
+  const button = (text) =>
+    el("button", { type: "button", class: "button quiet small", disabled: !live, onclick: () => say(text) }, text);
+  return el("div", { class: "actions options" }, options.map(button));
+}
 
 function badge(status, text) {
   return el("span", { class: "badge", "data-status": status }, text);

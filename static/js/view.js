@@ -47,7 +47,9 @@ export function view({ page, desk, act, pendingAnswer }) {
     const waiting = pendingAnswer(item.interruptId);
     const live = state.status === "waiting" && state.open === item.interruptId && waiting === undefined;
     const choice = waiting ?? choiceAt(state.items, index);
-    return { live, choice: live ? null : choice, answer: (value, text) => act.answer(item, value, text) };
+    const last = index === state.items.length - 1 && state.status === "idle";
+    const answer = (value, text) => act.answer(item, value, text);
+    return { live, last, choice: live ? null : choice, answer, say: act.again };
   }
 
   /** An answer without words of its own is worded here. */
@@ -66,7 +68,7 @@ export function view({ page, desk, act, pendingAnswer }) {
       const last = index === state.items.length - 1;
       const retry = item.kind === "error" && item.data.retry && last ? lastSaid : null;
       const waits = state.waiting.includes(item.key);
-      const version = JSON.stringify([shown, card?.live, card?.choice, retry, waits]);
+      const version = JSON.stringify([shown, card?.live, card?.last, card?.choice, retry, waits]);
       return { key: item.key, version, shown, card, retry, waits };
     });
     reconcile(page.log, entries, (entry) => message(entry.shown, entry));
