@@ -15,7 +15,14 @@ from langgraph.runtime import Runtime
 
 from agentruntime.execution.context import RunContext
 from booking.agent import acts, answers, changes, offers, questions, targets, tools
-from booking.agent.state import OPEN_PHASES, BookingState, fresh_dialogue, reset
+from booking.agent.state import (
+    OPEN_PHASES,
+    BookingState,
+    fresh_dialogue,
+    parked,
+    reset,
+    resumed,
+)
 from booking.agent.texts import day_text, span_text, text
 from booking.agent.tools import OwnUse
 from booking.agent.wishes import wish_of
@@ -36,9 +43,10 @@ Wish = dict[str, Any]
 async def find_target(state: BookingState, runtime: Context) -> Update:
     """Find which of the person's own bookings is meant, and ask for a yes to the change."""
     context, said = runtime.context, state["dialogue"]
-    if said["phase"] not in OPEN_PHASES:  # what was booked before is no draft
-        return {"slots": {}, **await _found(state, context)}
-    return await _found(state, context)
+    update = await _found(state, context)
+    if update["dialogue"]["target"] is not None:  # a draft waits; what was booked before is none
+        return {"slots": {}, "dialogue": {**update["dialogue"], "parked": parked(state)}}
+    return update if said["phase"] in OPEN_PHASES else {"slots": {}, **update}
 
 
 async def _found(state: Mapping[str, Any], context: RunContext) -> Update:
@@ -341,6 +349,9 @@ async def change(state: BookingState, runtime: Context) -> Update:
         context.say(words, kind="complete", data={})
         return {**reset(language), "dialogue": {**fresh_dialogue(language), "next": END}}
     words = questions.lines(said["preface"], answers.changed_text(target, result, language))
+    if said.get("parked"):
+        draft = resumed(state)
+        return {**draft, "dialogue": {**draft["dialogue"], "preface": words}}
     context.say(words, kind="complete", data=result)
     dialogue = {**fresh_dialogue(language), "next": END}
     return {**reset(language), "dialogue": dialogue, "result": result}

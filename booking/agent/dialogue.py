@@ -12,7 +12,7 @@ from typing import Any
 from booking.agent import wishes
 from booking.agent.planner import Action, Proposal
 from booking.agent.questions import assumptions, digest, lines, problem_text
-from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset, standing
+from booking.agent.state import OPEN_PHASES, fresh_dialogue, reset, resumed, standing
 from booking.agent.texts import text
 from booking.agent.understand import apply
 from booking.agent.understand.types import Understanding
@@ -324,7 +324,7 @@ def _decline(state: State, proposal: Proposal, now: datetime) -> State:
     dialogue = state["dialogue"]
     language = dialogue["language"]
     if dialogue["target"] is not None:
-        return _aside({**_fresh(state), "result": state["result"]}, "kept", None)
+        return _kept(state)
     return _with(
         state,
         phase="COLLECTING_SLOTS",
@@ -336,6 +336,13 @@ def _decline(state: State, proposal: Proposal, now: datetime) -> State:
         offer=None,
         candidates=[],
     )
+
+
+def _kept(state: State) -> State:
+    """The stored booking stays as it is; a draft that waited goes on."""
+    said = state["dialogue"]
+    draft = _with(resumed(state), asides=said["asides"])
+    return _aside({**draft, "result": state["result"]}, "kept", None)
 
 
 def _drop(state: State, proposal: Proposal, now: datetime) -> State:
@@ -352,7 +359,7 @@ def _drop(state: State, proposal: Proposal, now: datetime) -> State:
     if not was_open:
         return _aside({**ended, "result": state["result"]}, "nothing_open", None)
     if kept:
-        return _aside({**ended, "result": state["result"]}, "kept", None)
+        return _kept(state)
     return _aside(ended, "dropped", None)
 
 

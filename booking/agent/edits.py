@@ -115,7 +115,7 @@ def validate(state: Mapping[str, Any]) -> list[str]:
 
 
 # Keys that came later than the first state that was stored; their readers do without.
-_LATER = frozenset({"read_back", "asides", "consent"})
+_LATER = frozenset({"read_back", "asides", "consent", "parked"})
 
 
 def simulate(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

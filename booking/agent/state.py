@@ -39,7 +39,8 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
     will change. consent: the digest of the confirmation a yes was given to. preface: words before
     the next question. wants: the change of a stored booking that is wished for. asides: questions
     of the person's that are answered before the turn goes on. told: which was answered last.
-    read_back: assumptions that earlier turns have told.
+    read_back: assumptions that earlier turns have told. parked: the draft that waits while a stored
+    booking is changed.
     """
     return {
         "phase": "IDLE",
@@ -57,6 +58,7 @@ def fresh_dialogue(language: str) -> dict[str, Any]:
         "preface": "",
         "wants": None,
         "told": "",
+        "parked": None,
         "asides": [],
         "consent": None,
     }
@@ -69,6 +71,34 @@ def standing(state: Mapping[str, Any]) -> str:
     phase, result = str(state["dialogue"]["phase"]), state.get("result") or {}
     holds = result.get("booking_id") and result.get("status") != "cancelled"
     return "BOOKED" if phase == "IDLE" and holds else phase
+
+
+def parked(state: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The draft that is open, or waits already, to go on with once a stored booking is changed."""
+    said = state["dialogue"]
+    if said["phase"] not in OPEN_PHASES or said["target"] is not None:
+        waiting: dict[str, Any] | None = said.get("parked")
+        return waiting
+    return {"slots": dict(state["slots"]), "assumed": list(said["assumed"])}
+
+
+def resumed(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Back to the draft that waited, or to nothing."""
+    said = state["dialogue"]
+    fresh = reset(said["language"])
+    draft = said.get("parked")
+    if not draft:
+        return fresh
+    asks = [slot for slot in REQUIRED if draft["slots"].get(slot) is None]
+    dialogue = {
+        **fresh["dialogue"],
+        "phase": "COLLECTING_SLOTS",
+        "assumed": draft["assumed"],
+        "read_back": draft["assumed"],
+        "asks": asks,
+        "next": "clarify" if asks else "search",
+    }
+    return {**fresh, "slots": draft["slots"], "dialogue": dialogue}
 
 
 def reset(language: str) -> dict[str, Any]:

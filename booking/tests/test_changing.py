@@ -188,3 +188,18 @@ async def test_a_bigger_room_than_the_one_that_was_booked_is_proposed(talk):
     after = rows(played)["after"]
     assert played.phase == "CONFIRMING"
     assert after.startswith(("A301", "A305", "B201"))
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+async def test_a_draft_waits_while_a_stored_booking_is_changed(talk, answer):
+    played, ids = await talk("Thursday 2pm, one hour, 6 people", "cancel the Pitch", answer)
+
+    assert played.phase == "AWAITING_SELECTION"
+    assert (played.slots["date"], played.slots["capacity"]) == ("2027-03-04", 6)
+    assert bool(await stands(ids[1])) == (answer == "no")
+
+
+async def test_only_the_change_is_confirmed_while_a_draft_waits(talk):
+    played, _ = await talk("Thursday 2pm, one hour, 6 people", "cancel the Pitch")
+
+    assert (played.phase, played.slots) == ("CONFIRMING", {})
