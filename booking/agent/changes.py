@@ -140,7 +140,7 @@ def request_of(change: Change, slots: Mapping[str, Any]) -> RoomRequest:
 
 
 def is_wanted(room: Candidate, use: OwnUse, request: RoomRequest, slots: Mapping[str, Any]) -> bool:
-    """Whether a room that is free is one that was asked for: another, bigger or smaller one."""
+    """Whether a room that is free is one that was asked for: another, larger or smaller one."""
     if slots.get("size") is None or request.room is not None:
         return True
     return room.room != use.room

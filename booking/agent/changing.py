@@ -39,6 +39,9 @@ Context = Runtime[RunContext]
 Update = dict[str, Any]
 Wish = dict[str, Any]
 
+CARDS, OTHER_ROOMS = 4, 3
+"""How many cards what cannot be is answered with, and how many of them are other rooms."""
+
 
 async def find_target(state: BookingState, runtime: Context) -> Update:
     """Find which of the person's own bookings is meant, and ask for a yes to the change."""
@@ -230,13 +233,13 @@ async def _one(
 async def _of_size(
     request: RoomRequest, use: OwnUse, size: str, context: RunContext
 ) -> RoomRequest:
-    """The wish for another room than the one there is: a bigger one seats more than that one."""
+    """The wish for another room than the one there is: a larger one seats more than that one."""
     day = request.starts_at.date()
     found = await context.read(
         tools.day_grid, context.owner_id, day=day, now=context.now, room=use.room
     )
     seats = found[0].facts.seats if found else request.headcount
-    least = max(seats + 1, request.headcount) if size == "bigger" else request.headcount
+    least = max(seats + 1, request.headcount) if size == "larger" else request.headcount
     return replace(request, room=None, headcount=least)
 
 
@@ -255,10 +258,11 @@ async def _instead(
     if result.refusal is not None:
         why = answers.refusal_text(result.refusal, language)
         why = questions.lines(why, offers.nearest_text(result.refusal, known.zone, language))
-    cards = [
+    others = [
         offers.alternative_card(each, known.rooms, known.features, request, language)
         for each in result.alternatives
     ]
+    cards = [*await _free_then(wish, request, result, known, context, language), *others][:CARDS]
     target = {key: change[key] for key in ("kind", "slots", "wish")}
     if not cards:
         refusal = result.refusal
@@ -270,6 +274,31 @@ async def _instead(
     message = questions.lines(why, text("choose.instead", language))
     question = questions.select_room(ask=message, cards=cards)
     return _ask(said, wish, question, phase="AWAITING_SELECTION", target=target, cards=cards)
+
+
+async def _free_then(
+    wish: Wish,
+    request: RoomRequest,
+    result: SearchResult,
+    known: tools.Knowledge,
+    context: RunContext,
+    language: str,
+) -> list[dict[str, Any]]:
+    """Other rooms that can be had at once at the time that was asked for, of the same building first.
+
+    A room that nobody named in this change is less of a wish than its time.
+    """
+    room = known.rooms.get(request.room or "")
+    if result.refusal is not None or room is None or (wish.get("slots") or {}).get("room"):
+        return []
+    for building in (room.building, None):
+        anywhere = replace(request, room=None, building=building)
+        found = await context.read(tools.search, context.owner_id, anywhere, now=context.now)
+        at_once = [each for each in found.candidates if not each.needs_approval]
+        if at_once:
+            chosen = at_once[:OTHER_ROOMS]
+            return [offers.card_of(each, known.features, language) for each in chosen]
+    return []
 
 
 async def _several(

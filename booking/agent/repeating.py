@@ -22,6 +22,7 @@ def rule_of(recurrence: Mapping[str, Any]) -> str:
         "COUNT": recurrence.get("count"),
         "UNTIL": (recurrence.get("until") or "").replace("-", ""),
         "BYDAY": ",".join(recurrence.get("byday") or ()),
+        "BYMONTHDAY": ",".join(map(str, recurrence.get("bymonthday") or ())),
     }
     if parts["COUNT"] and parts["UNTIL"]:
         parts["COUNT"] = None

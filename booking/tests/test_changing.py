@@ -117,10 +117,24 @@ async def test_a_day_on_which_a_series_is_not_is_said_with_the_next_one(talk):
 
 
 async def test_a_change_that_cannot_be_is_answered_with_what_can(talk):
-    played, ids = await talk("move the Pitch to 4pm", "the first one", "yes")
+    played, ids = await talk("move the Pitch to 4pm in B201", "the first one", "yes")
 
     assert played.classification == ["modify_booking", "select", "confirm"]
     assert await stands(ids[1]) == [(date(2027, 3, 2), "B201", time(17))]
+
+
+async def test_a_time_at_which_the_room_is_taken_is_offered_in_other_rooms_first(talk):
+    asked, _ = await talk("move the Pitch to 4pm")
+    cards = asked.dialogue["candidates"]
+    rooms = [card for card in cards if card.get("starts_at") is None]
+    assert rooms
+    assert cards[: len(rooms)] == rooms
+    assert not any(card["needs_approval"] for card in rooms)
+    other = cards[len(rooms)]
+    assert (other["room"], other["starts_at"][11:16]) == ("B201", "17:00")
+
+    _, ids = await talk("move the Pitch to 4pm", "the first one", "yes")
+    assert await stands(ids[1]) == [(date(2027, 3, 2), cards[0]["room"], time(16))]
 
 
 async def test_who_has_the_room_is_not_said_when_a_change_is_refused(talk):

@@ -116,3 +116,11 @@ async def test_a_series_beyond_what_can_be_booked_is_asked_for_its_end(talk):
 )
 def test_a_recurrence_is_a_rule_that_series_have(recurrence, rule):
     assert rule_of(recurrence) == rule
+
+
+def test_a_month_by_its_day_or_by_its_weekday_is_a_rule():
+    monthly = {"freq": "MONTHLY", "interval": None, "count": 3, "until": None}
+    assert rule_of({**monthly, "byday": [], "bymonthday": [1]}) == (
+        "FREQ=MONTHLY;COUNT=3;BYMONTHDAY=1"
+    )
+    assert rule_of({**monthly, "byday": ["1MO"]}) == "FREQ=MONTHLY;COUNT=3;BYDAY=1MO"

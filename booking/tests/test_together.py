@@ -52,3 +52,12 @@ async def test_a_room_that_is_taken_is_not_among_them(transactional_db):
     [card] = played.dialogue["candidates"]
     assert "B201" not in card["room"]
     assert "Salary" not in str(played.frames)
+
+
+async def test_several_rooms_are_offered_to_who_asks_for_them(transactional_db):
+    played = await talk("tomorrow 10am, one hour, 14 people", "we could sit in two rooms")
+
+    cards = played.dialogue["candidates"]
+    assert [card.get("kind") for card in cards].count("split") == 1
+    assert any(card.get("kind") != "split" for card in cards)
+    assert await booked() == []

@@ -69,6 +69,13 @@ LARGER = _words(
 SMALLER = _words(
     r"(?:换|要|来|订|有没有|能不能).{0,4}小(?:一)?(?:点|些|号)|^小(?:一)?(?:点|些)的|太大(?:了)?|(?<![a-z])smaller(?![a-z])|too (?:big|large)"
 )
+ANOTHER_ROOM = _words(
+    r"换(?:一)?(?:间|个(?:房间|会议室))|不要这(?:间|个)|(?<![a-z])(?:another|a different) room(?![a-z])"
+)
+TOGETHER = _words(
+    r"分(?:成|开|到)?(?:两|二|2|三|3)(?:间|个(?:房间|会议室))|(?:两|二|2|三|3)(?:间|个)(?:房间|会议室)?(?:也行|也可以|一起|都行)"
+    r"|(?<![a-z])(?:split (?:it|us|them|up|over|across|into|between)|(?:over|across|in|into|between) (?:two|2|three|3) rooms|(?:two|2|three|3) rooms (?:are|is|would be) (?:fine|ok|okay))(?![a-z])"
+)
 ANY_ONE = _words(
     r"随便|都行|都可以|哪个都行|你定|你选|任意一个|(?<![a-z])(?:any(?: of them| one)?|whichever|either|you (?:choose|pick|decide)|doesn't matter|surprise me)(?![a-z])"
 )

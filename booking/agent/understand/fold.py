@@ -18,7 +18,7 @@ from booking.agent.understand.whichday import first_day
 DAY = 24 * 60
 _PLAIN = (
     "date", "start_time", "duration_minutes", "capacity", "building", "floor", "room", "title",
-    "recurrence", "window", "on_behalf_of", "input_timezone",
+    "recurrence", "window", "on_behalf_of", "input_timezone", "may_split",
 )  # fmt: skip
 
 

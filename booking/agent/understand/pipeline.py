@@ -74,7 +74,13 @@ def understand(
         change = reference.find_change(
             folded, message.text, facts, lexicon=lexicon, now=now, hours=hours, draft=draft
         )
-        return replace(result, slots=change.slots, problems=change.problems, booking_ref=change.ref)
+        size = {key: slots[key] for key in ("size",) if key in slots}  # of no half of the sentence
+        return replace(
+            result,
+            slots={**change.slots, **size},
+            problems=change.problems,
+            booking_ref=change.ref,
+        )
     return result
 
 
@@ -140,6 +146,8 @@ def _slots(
         slots["on_clash"] = Found("skip", skip.span(), "on_clash.skip")
     if draft.is_open and not slots and all_alone(folded):
         slots["scope"] = Found("all", (0, len(folded)), "scope.alone")
+    if (together := cues.TOGETHER.search(folded)) is not None:
+        slots["may_split"] = Found(value=True, span=together.span(), rule="split.said")
     if draft.phase == "BOOKED" and (size := size_of(folded)):
-        slots["size"] = Found(size, (0, len(folded)), "size.said")
+        slots["size"] = size
     return slots, problems + more

@@ -138,11 +138,13 @@ def counted(folded: str, facts: Facts, count: int) -> int | None:
     return None if chosen is None else chosen.index
 
 
-def size_of(folded: str) -> str | None:
-    """Another size of room than the one just booked: larger or smaller."""
-    if cues.LARGER.search(folded):
-        return "larger"
-    return "smaller" if cues.SMALLER.search(folded) else None
+def size_of(folded: str) -> Found | None:
+    """Another room than the one just booked: larger, smaller, or any other."""
+    cued = {"larger": cues.LARGER, "smaller": cues.SMALLER, "other": cues.ANOTHER_ROOM}
+    for size, cue in cued.items():
+        if said := cue.search(folded):
+            return Found(size, (said.end() - 1, said.end()), "size.said")
+    return None
 
 
 def choose_option(

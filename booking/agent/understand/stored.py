@@ -67,7 +67,8 @@ def correct_booked(heard: Heard) -> Act | None:
     if heard.draft.phase != "BOOKED" or not (set(heard.slots) - {"title"}):
         return None
     taken_back = cues.TAKEN_BACK.match(heard.folded.strip())
-    if asks_for_room(heard) and not taken_back:
+    is_other = set(heard.slots) <= {"size", "features"}  # another room, and nothing of a new wish
+    if asks_for_room(heard) and not taken_back and not is_other:
         return None
     said = cues.CORRECTION.search(heard.words) or "size" in heard.slots
     capacity = heard.slots.get("capacity")

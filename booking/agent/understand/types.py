@@ -215,9 +215,9 @@ class Understanding:
 
     `slots` hold Found values of SLOTS and of the changes `duration_change`, `start_change` (signed
     minutes), `capacity_change`, `without` (feature codes), `scope` and `size` ("larger" or "smaller"
-    than the room just booked), `on_clash` ("skip": leave out what cannot be had), and `period` ([first, last] day of a span that was named: for
-    questions; a booking asks for a day of it). A value of None drops
-    a wish. For `modify_booking` they describe the new state; what is to change is `booking_ref`.
+    than the room just booked, or "other"), `on_clash` ("skip": leave out what cannot be had),
+    `may_split` (several rooms will do), and `period` ([first, last] day of a span that was named: for
+    questions; a booking asks for a day of it). A value of None drops a wish. For `modify_booking` they describe the new state; what is to change is `booking_ref`.
     """
 
     text: str
