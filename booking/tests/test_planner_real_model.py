@@ -20,7 +20,7 @@ from booking.agent.planner.model import Model
 from booking.agent.planner.rules import planned_by_rules
 from booking.models import Booking
 from booking.tests import world
-from booking.tests.talking import play
+from booking.tests.conversing import play
 from booking.tests.test_llm_planner import heard
 
 pytestmark = [pytest.mark.realllm, pytest.mark.slow, pytest.mark.timeout(1800)]
