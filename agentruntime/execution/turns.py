@@ -40,34 +40,22 @@ def turn_input(
     changes: whether a message stored by this rule was said to change the run that it came beside.
 
     A structured answer to the open question is a turn of its own, but for what was said beside its
-    run to change it; consecutive texts are one turn. What was told to wait its turn is not taken
-    along by what changes the run before it, nor answered together with such a change.
+    run to change it; consecutive texts are one turn.
     """
     taken: list[Said] = []
     open_id = str(interrupt["id"]) if interrupt else None
     first = _newest_rollback(pending)
     aside = {message.id: ("refused", "rolled_back") for message in pending[:first]}
-    left = pending[first:]
-    begun_by_waiting = bool(left) and _waits(left[0], changes)
-    for place, message in enumerate(left):
+    for message in pending[first:]:
         is_answer = message.kind == "answer"
         if taken and (is_answer or (taken[0].value is not None and not changes(message.rule))):
             break
-        if taken and begun_by_waiting and changes(message.rule):
-            break
-        if taken and _waits(message, changes) and any(changes(each.rule) for each in left[place:]):
-            continue
         if (is_answer or message.interrupt_id) and message.interrupt_id != open_id:
             aside[message.id] = ("refused", "stale_answer")
             continue
         taken.append(said_of(message, shift=shift))
     value = _value(taken, open_id) if taken else {}
     return TurnInput(messages=taken, aside=aside, interrupt=open_id, value=value)
-
-
-def _waits(message: MessageView, changes: Callable[[str], bool]) -> bool:
-    """Whether it was said beside a run and told to wait for the next turn."""
-    return message.rule.endswith("_while_running") and not changes(message.rule)
 
 
 def _value(taken: Sequence[Said], open_id: str | None) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentruntime.execution.turns import turn_input
-from agentruntime.orchestration.policy import changes_run
 from agentruntime.persistence.records import MessageView
 
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -29,38 +28,6 @@ def message(number, text="", *, value=None, answers=""):
 
 def plain(number, text):
     return {"id": number, "at": f"2026-03-02T09:30:0{number}+00:00", "text": text}
-
-
-def beside(number, text, rule):
-    return replace(message(number, text), rule=f"{rule}_while_running")
-
-
-def test_a_change_leaves_the_question_that_waits_before_it_where_it_is():
-    said = [
-        message(1, "a room for six"),
-        beside(2, "who has A101?", "new_intent"),
-        beside(3, "with a projector", "supplement"),
-    ]
-
-    first = turn_input(None, said, changes=changes_run)
-    then = turn_input(OPEN, said[1:2], changes=changes_run)
-
-    assert (first.consumed, then.consumed) == ([1, 3], [2])
-
-
-def test_a_change_that_came_too_late_is_not_answered_together_with_the_question_before_it():
-    said = [beside(2, "who has A101?", "new_intent"), beside(3, "and a projector", "supplement")]
-
-    first = turn_input(OPEN, said, changes=changes_run)
-    then = turn_input(OPEN, said[1:], changes=changes_run)
-
-    assert (first.consumed, then.consumed) == ([2], [3])
-
-
-def test_what_waits_is_read_together_where_nothing_changes_the_run():
-    said = [beside(1, "who has A101?", "new_intent"), beside(2, "and A305?", "new_intent")]
-
-    assert turn_input(OPEN, said, changes=changes_run).consumed == [1, 2]
 
 
 STALE = ("refused", "stale_answer")

@@ -23,13 +23,20 @@ ARGUMENTS = [
 SIZES = {1280: {"width": 1280, "height": 800}, 390: {"width": 390, "height": 844}}
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark them, and run them last: Playwright keeps an event loop in this thread from then on."""
     missing = pytest.mark.skip(reason="no Chromium: install Debian's chromium")
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if _is_ours(item):
             item.add_marker(pytest.mark.browser)
             if CHROMIUM is None:
                 item.add_marker(missing)
+    items.sort(key=_is_ours)
+
+
+def _is_ours(item: pytest.Item) -> bool:
+    return Path(__file__).parent in item.path.parents
 
 
 @pytest.fixture(scope="session")
