@@ -154,6 +154,7 @@ async def test_a_bad_answer_is_asked_for_once_more_and_then_the_rules_go_on(name
     assert planned.figures["verdict"] in {"malformed", "cut"}
     assert len(server.requests) == planned.figures["calls"] == 2
     assert planned.figures["verdict"] != "cut" or name == "cut"
+    assert planned.figures["tokens"] == {"input": 80, "output": 18}  # charged, of use or not
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -134,13 +134,20 @@ def _said(raw: AIMessage) -> str:
     return raw.content if isinstance(raw.content, str) else ""
 
 
+def _charged(error: Exception) -> dict[str, int]:
+    """What an answer that was cut off cost all the same, where its provider says so."""
+    usage = getattr(getattr(error, "completion", None), "usage", None)
+    told = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+    return {name: int(getattr(usage, theirs, 0) or 0) for name, theirs in told.items()}
+
+
 def _trouble(error: Exception) -> ModelTrouble:
     """What an exception of a provider's library says, by its kind and not by its words."""
     name, status = type(error).__name__, getattr(error, "status_code", None)
     if "Refusal" in name or "ContentFilter" in name:
         return ModelTrouble("refused")
     if "LengthFinish" in name:
-        return ModelTrouble("cut", why="cut off")
+        return ModelTrouble("cut", why="cut off", usage=_charged(error))
     if isinstance(error, NotImplementedError | TypeError) or status in _UNSUPPORTED:
         return ModelTrouble("unsupported", why=name)
     if isinstance(error, OutputParserException | ValueError) and status is None:
