@@ -18,12 +18,14 @@ const CARDS = {
     const { word } = desk.f;
     const rooms = data.candidates ?? [];
     const others = data.alternatives ?? [];
+    const areOwn = others.every(({ kind }) => kind === "own_booking");
+    const title = word(areOwn ? "myBookings" : "alternatives");
     return el(
       "div",
       { class: "choices" },
       rooms.length && roomList(rooms, desk, card, word("roomsToChoose")),
-      others.length && el("p", { class: "choices-title" }, word("alternatives")),
-      others.length && roomList(others, desk, card, word("alternatives")),
+      others.length && el("p", { class: "choices-title" }, title),
+      others.length && roomList(others, desk, card, title),
     );
   },
 
