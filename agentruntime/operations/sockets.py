@@ -14,7 +14,7 @@ from agentruntime.operations.valve import Valve
 
 INBOUND_LIMIT = 32
 LOOK_SECONDS = 0.05
-SLICE_BYTES = 4096
+SLICE_BYTES = 1024
 
 
 class BoundedWebSocket(WebSocketProtocol):
