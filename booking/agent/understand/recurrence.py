@@ -14,7 +14,7 @@ from typing import Any
 
 from booking.agent.understand import numerals
 from booking.agent.understand.months import WEEKDAY_EN, monday, month_end, months_later, weekday_en
-from booking.agent.understand.normalise import Scan
+from booking.agent.understand.normalise import MASK, Scan
 from booking.agent.understand.types import Span
 
 BYDAY = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -48,6 +48,9 @@ _WEEKLY_ONLY_EN = re.compile(r"(?<![a-z])(?:every week|each week|weekly|once a w
 _COUNT = re.compile(
     rf"(?:连续|共|一共|总共|for(?: the)?(?: next)?|next)\s?(?P<n>{numerals.NUMBER})\s?(?:个)?\s?(?P<u>周|星期|礼拜|次|月|weeks?|months?|times|occurrences|sessions)"
     rf"|(?P<n2>{numerals.NUMBER}) (?P<u2>times|occurrences|sessions)(?![a-z])"
+    # 开4次, but 每周两次 is how often; next 3 Mondays, whose name is masked already
+    rf"|(?<![{MASK}上下这那第每前后])(?P<n3>{numerals.NUMBER})\s?(?P<u3>次)"
+    rf"|next\s(?P<n4>{numerals.NUMBER})\s?(?P<u4>{MASK})"
 )
 _NTH_ZH = {"一": 1, "二": 2, "三": 3, "四": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _MONTHLY_ZH = re.compile(
@@ -155,16 +158,22 @@ def find(scan: Scan) -> Repeat | None:
         return None
     scan.take(repeat.span)
     match = _COUNT.search(scan.text)
-    count = numerals.read(match["n"] or match["n2"]) if match else None
+    number, unit = _said(match) if match else ("", "")
+    count = numerals.read(number) if number else None
     if match is None or not count:
         return repeat
-    unit = match["u"] or match["u2"]
     scan.take(match.span())
     if unit[0] in "月m" and repeat.freq != "MONTHLY":
         return replace(repeat, months=count)
     weeks = unit[0] in "周星礼w"
     times = count * max(1, len(repeat.byday)) // repeat.interval if weeks else count
     return replace(repeat, count=max(times, 1))
+
+
+def _said(match: re.Match[str]) -> tuple[str, str]:
+    """The number and the unit of a count, whichever way it was said."""
+    found = ((match[f"n{way}"], match[f"u{way}"]) for way in ("", "2", "3", "4"))
+    return next(pair for pair in found if pair[0])
 
 
 def rule(repeat: Repeat, until: date | None, first: date | None) -> dict[str, Any]:
