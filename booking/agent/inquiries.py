@@ -368,7 +368,7 @@ async def _free_starts(asked: _Asked) -> Told:
     if not lines:
         return Told(words=text("free.none", language, when=_days_text(asked, language)))
     minutes = duration_text(asked.minutes or GUESSED_MINUTES, language)
-    ask = text("free.ask", language)
+    ask = text("free.when" if asked.slots.get("capacity") else "free.ask", language)
     return Told(
         words=text("free.starts", language, minutes=minutes, lines="\n".join(lines), ask=ask)
     )

@@ -140,6 +140,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Free starts, for {minutes}:\n{lines}\n{ask}",
         "可以开始的时刻（按 {minutes} 查）：\n{lines}\n{ask}",
     ),
+    "free.when": ("When?", "要几点开始？"),
     "free.ask": ("When, and how many people?", "要几点开始？几个人？"),
     "say.book": ("Book {room} on {when}", "订{room}，{when}"),
     "room.by": (" {who}: {title}.", "{who}：{title}。"),

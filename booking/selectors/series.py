@@ -54,8 +54,8 @@ MOST_TRIED = 12
 def search_series(
     request: RoomRequest, *, rule: str, user: AbstractBaseUser, now: datetime
 ) -> SeriesSearch:
-    """Rooms for a series whose first date is the request: in the order of single bookings, those
-    that can be had on every date before those that cannot (two queries a room that is tried).
+    """Rooms for a series whose first date is the request: those that can be had on more of its
+    dates first, else in the order of single bookings (two queries a room that is tried).
 
     Nothing at all if no room meets the wishes, or none is free. Raises InvalidBooking (recurrence).
     """
@@ -74,7 +74,7 @@ def search_series(
             found.append((facts, made))
         if sum(not each.clashes for _, each in found) >= ranking.OFFERED:
             break
-    shown = sorted(found, key=lambda pair: bool(pair[1].clashes))[: ranking.OFFERED]
+    shown = sorted(found, key=lambda pair: len(pair[1].clashes))[: ranking.OFFERED]
     among = [facts for facts, _ in shown]
     offers = (
         SeriesOffer(room=ranking.candidate(facts, request, among), plan=made)

@@ -157,3 +157,16 @@ async def test_nothing_private_is_in_anything_a_conversation_leaves(talk, words)
     for secret in ("Salary talk", "王芳", "11 people", "11 人"):
         if secret not in words:
             assert secret not in left
+
+
+@pytest.mark.parametrize(
+    ("words", "asks"),
+    [
+        ("what's free tomorrow afternoon?", "When, and how many people?"),
+        ("what's free tomorrow afternoon for 8 people?", "When?"),
+    ],
+)
+async def test_what_was_said_is_not_asked_for_again(talk, words, asks):
+    played = await talk(words)
+
+    assert played.words[-1].endswith(f"\n{asks}")

@@ -46,6 +46,23 @@ async def test_rooms_that_are_free_on_every_date_come_first(talk):
     assert reasons[2].startswith("free on 3 of 4 dates, not on Tue 9 Mar")
 
 
+async def test_rooms_that_lack_fewer_dates_come_before_better_fitting_ones(transactional_db):
+    lacking = {"A301": (9, 16), "A305": (9,), "B201": (9, 16, 23)}
+    held = [(room, day) for room, days in lacking.items() for day in days]
+    fixture = {
+        "bookings": [
+            {"id": number, "room": room, "start": f"2027-03-{day:02}T15:00",
+             "end": f"2027-03-{day:02}T16:00", "organizer": "u2003", "title": "Audit"}
+            for number, (room, day) in enumerate(held, start=1)
+        ],
+        "series": [],
+    }  # fmt: skip
+    words = "every Tuesday 3pm for 4 weeks, one hour, 8 people"
+    played, _world = await conversing.talk(words, now=NOW, fixture=fixture)
+
+    assert played.candidates == ["A501", "A305", "A301"]
+
+
 async def test_a_series_is_booked_as_it_was_confirmed(talk):
     played = await talk("每周二下午3点，1小时，8个人，连续4次", "B201", "确认")
 
