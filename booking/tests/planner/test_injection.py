@@ -16,7 +16,7 @@ from booking.agent import tools
 from booking.models import Blackout, Booking, Building, Feature, Occurrence, Room
 from booking.tests import world
 from booking.tests.conversing import play
-from booking.tests.model_server import model_server, planning, saying, situation_of, use
+from booking.tests.planner.model_server import model_server, planning, saying, situation_of, use
 
 SECRET = {"en": "Globex takeover", "zh": "收购环球公司"}
 PLANTED = {

@@ -21,7 +21,7 @@ from booking.agent.planner.rules import planned_by_rules
 from booking.models import Booking
 from booking.tests import world
 from booking.tests.conversing import play
-from booking.tests.test_llm_planner import heard
+from booking.tests.planner.house import heard
 
 pytestmark = [pytest.mark.realllm, pytest.mark.slow, pytest.mark.timeout(1800)]
 

@@ -18,7 +18,7 @@ from booking.evaluation.playing import SETTINGS
 from booking.models import Booking
 from booking.tests import world
 from booking.tests.conversing import play
-from booking.tests.model_server import model_server, planning, situation_of, use
+from booking.tests.planner.model_server import model_server, planning, situation_of, use
 
 REQUEST = "tomorrow at 3pm for an hour, 5 people"
 GOOD = {

@@ -6,8 +6,6 @@ yes, what takes something back and what is neither, and by what stood on the scr
 
 import random
 from dataclasses import dataclass, field
-from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from booking.agent import dialogue
 from booking.agent.nodes import draft_view
@@ -17,28 +15,11 @@ from booking.agent.planner.model import Answer, ModelTrouble
 from booking.agent.questions import clarify, confirm, digest, select_room
 from booking.agent.state import acts_at_once, reset
 from booking.agent.understand import (
-    BuildingEntry,
-    FeatureEntry,
-    Lexicon,
     OpeningHours,
-    OwnBooking,
-    Person,
-    RoomEntry,
 )
+from booking.tests.planner.house import HOUSE, NOW
 
 PLANS = 10_000
-NOW = datetime(2026, 11, 30, 10, tzinfo=ZoneInfo("Asia/Shanghai"))
-HOUSE = Lexicon(
-    rooms=(
-        RoomEntry(code="A301", names=("Maple", "枫叶厅"), building="A", floor=3),
-        RoomEntry(code="A302", names=("Bamboo",), building="A", floor=3),
-    ),
-    buildings=(BuildingEntry(code="A"), BuildingEntry(code="B")),
-    features=(FeatureEntry(code="projector", names=("projector", "投影仪")),),
-    people=(Person(id="2", names=("王芳", "Wang Fang")),),
-    own=(OwnBooking(id=7, title="Weekly", room="A301", starts_at=NOW),),
-)
-
 YES = ("yes", "确认", "好的，订吧", "book it")
 TAKES_BACK = (
     "no", "不要了", "改成10个人", "make it 4pm", "第二个", "算了", "start over", "A302",

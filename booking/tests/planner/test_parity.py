@@ -18,9 +18,9 @@ from booking.evaluation.cases import load
 from booking.evaluation.judging import judge
 from booking.evaluation.playing import playing
 from booking.management.commands.evaluate_agent import OWN_CASES
-from booking.tests.model_server import model_server, planning, situation_of, use
+from booking.tests.planner.model_server import model_server, planning, situation_of, use
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "cases" / "conversations.jsonl"
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "cases" / "conversations.jsonl"
 
 PLAIN = {
     "candidates_offered", "asked", "confirm_requested", "booked", "flow_cancelled", "listed",
