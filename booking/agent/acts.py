@@ -24,30 +24,35 @@ def book(
 
     Raises what `services.book_room` and `book_series` raise; then nothing was written.
     """
+    common = {
+        "organizer": person(owner_id),
+        "title": offer["title"],
+        "source": Source.CHAT,
+        "idempotency_key": offer["intent"],
+        "effect": effect,
+        "now": now,
+    }
     if offer.get("parts"):
-        return _together_booked(effect, owner_id=owner_id, offer=offer, now=now)
+        return _together_booked(offer, common)
     if offer.get("recurrence"):
-        return _series_booked(effect, owner_id=owner_id, offer=offer, now=now)
+        return _series_booked(offer, common)
+    starts_at, ends_at = _span(offer)
     booking = services.book_room(
-        organizer=person(owner_id),
         room=offer["room"],
-        starts_at=datetime.fromisoformat(offer["starts_at"]),
-        ends_at=datetime.fromisoformat(offer["ends_at"]),
+        starts_at=starts_at,
+        ends_at=ends_at,
         headcount=offer["headcount"],
-        title=offer["title"],
-        source=Source.CHAT,
-        idempotency_key=offer["intent"],
-        effect=effect,
-        now=now,
+        **common,
     )
     return _outcome(booking)
 
 
-def _series_booked(
-    effect: Effect, *, owner_id: int, offer: Mapping[str, Any], now: datetime
-) -> dict[str, Any]:
+def _span(offer: Mapping[str, Any]) -> tuple[datetime, datetime]:
+    return datetime.fromisoformat(offer["starts_at"]), datetime.fromisoformat(offer["ends_at"])
+
+
+def _series_booked(offer: Mapping[str, Any], common: dict[str, Any]) -> dict[str, Any]:
     booking = services.book_series(
-        organizer=person(owner_id),
         room=offer["room"],
         first=date.fromisoformat(offer["first"]),
         start=time.fromisoformat(offer["start"]),
@@ -55,31 +60,17 @@ def _series_booked(
         recurrence=offer["recurrence"],
         on_clash=offer["on_clash"],
         headcount=offer["headcount"],
-        title=offer["title"],
-        source=Source.CHAT,
-        idempotency_key=offer["intent"],
-        effect=effect,
-        now=now,
+        **common,
     )
     count = len(booking.occurrences.all())
     return {**_outcome(booking), "dates": count, "rule": booking.recurrence}
 
 
-def _together_booked(
-    effect: Effect, *, owner_id: int, offer: Mapping[str, Any], now: datetime
-) -> dict[str, Any]:
+def _together_booked(offer: Mapping[str, Any], common: dict[str, Any]) -> dict[str, Any]:
     """Several rooms for one meeting; what is told of the first, the others named with it."""
-    made = services.book_rooms(
-        organizer=person(owner_id),
-        parts=[Part(**each) for each in offer["parts"]],
-        starts_at=datetime.fromisoformat(offer["starts_at"]),
-        ends_at=datetime.fromisoformat(offer["ends_at"]),
-        title=offer["title"],
-        source=Source.CHAT,
-        idempotency_key=offer["intent"],
-        effect=effect,
-        now=now,
-    )
+    starts_at, ends_at = _span(offer)
+    parts = [Part(**each) for each in offer["parts"]]
+    made = services.book_rooms(parts=parts, starts_at=starts_at, ends_at=ends_at, **common)
     told = [_outcome(each) for each in made]
     is_request = any(each["status"] == "pending" for each in told)
     return {
