@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from config.embedded import DISTRIBUTION, PORT, ROLE, Cluster, EmbeddedError
+from config.embedded import DISTRIBUTION, ROLE, Cluster, EmbeddedError
 from config.embedded.account import (
     CWD,
     Account,
@@ -23,43 +23,13 @@ from config.embedded.account import (
     lock,
     open_beside_the_data,
 )
+from config.embedded.options import FIRST_STATEMENTS, INITDB_OPTIONS, SERVER_SETTINGS
 
 FREE_BYTES_TO_INITIALISE = 256 * 2**20
 LOG_BYTES = 10 * 2**20
 START_SECONDS = 60
 STOP_SECONDS = 60
 ORPHAN_SECONDS = 10
-
-SERVER_SETTINGS = {
-    "listen_addresses": "",
-    "unix_socket_permissions": "0700",
-    "port": str(PORT),
-    "cluster_name": ROLE,
-    "max_connections": "200",
-    "client_connection_check_interval": "2s",
-    "shared_preload_libraries": "pg_stat_statements",
-    "synchronous_commit": "on",
-    "jit": "off",
-    "timezone": "UTC",
-    "log_timezone": "UTC",
-    "logging_collector": "off",
-    # What people said must not reach the log with a statement that failed.
-    "log_min_error_statement": "panic",
-    "log_error_verbosity": "terse",
-}
-INITDB_OPTIONS = (
-    "--encoding=UTF8",
-    "--locale=C",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
-    "--auth-local=peer",
-    "--auth-host=reject",
-)
-FIRST_STATEMENTS = (
-    f"CREATE ROLE {ROLE} LOGIN CREATEDB IN ROLE pg_monitor",
-    "CREATE EXTENSION pg_stat_statements",
-    f"CREATE DATABASE {ROLE} OWNER {ROLE}",
-)
 
 
 def _environment() -> dict[str, str]:

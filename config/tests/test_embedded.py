@@ -17,7 +17,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from config import embedded
-from config.embedded import Cluster, account, database_url, server
+from config.embedded import Cluster, account, database_url, options, server
 from config.embedded.__main__ import NOT_RUNNING
 from config.tests.places import make_folder
 
@@ -171,7 +171,7 @@ def test_the_longest_path_that_fits_is_used_in_place() -> None:
 
 def test_start_makes_a_private_database_with_our_settings(empty: Path) -> None:
     start(empty)
-    wanted = dict(server.SERVER_SETTINGS)
+    wanted = dict(options.SERVER_SETTINGS)
     with psycopg.connect(database_url(empty)) as connection:
         found = {
             name: connection.execute("select current_setting(%s)", [name]).fetchone()[0]  # type: ignore[index]
