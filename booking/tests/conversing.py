@@ -1,6 +1,6 @@
 """Whole conversations in a test's own database, and what came of them."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -29,6 +29,16 @@ async def talk(*texts: str, now: str, fixture: Mapping[str, Any]) -> tuple[Playe
     )
     async with playing() as player:
         return await player.play(case)
+
+
+def talker(fixture: Mapping[str, Any], *, now: str) -> Callable[..., Awaitable[Played]]:
+    """To say texts in that world from that moment on."""
+
+    async def say(*texts: str) -> Played:
+        played, _world = await talk(*texts, now=now, fixture=fixture)
+        return played
+
+    return say
 
 
 async def play(case: Mapping[str, Any]) -> Played:

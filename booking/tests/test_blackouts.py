@@ -19,7 +19,7 @@ from booking.intervals import Interval
 from booking.models import Blackout, Booking, Building, Occurrence, Room, Site, Status
 from booking.tests import world
 from booking.tests.test_races import at_once, wait_for_a_waiter
-from booking.tests.test_series import series, week
+from booking.tests.weekly import series, week
 from booking.tests.world import NOW, TOMORROW, WEDNESDAY, at, book, user, wish
 
 pytestmark = pytest.mark.django_db

@@ -29,7 +29,7 @@ from booking.models import (
     Site,
 )
 from booking.tests import world
-from booking.tests.test_series import change, series, week
+from booking.tests.weekly import change, series, week
 from booking.tests.world import NOW, TODAY, TOMORROW, at, book, user
 
 pytestmark = pytest.mark.django_db

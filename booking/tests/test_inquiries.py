@@ -26,11 +26,7 @@ FIXTURE = {
 
 @pytest.fixture
 def talk(transactional_db):
-    async def say(*texts):
-        played, _world = await conversing.talk(*texts, now=NOW, fixture=FIXTURE)
-        return played
-
-    return say
+    return conversing.talker(FIXTURE, now=NOW)
 
 
 @pytest.mark.parametrize(

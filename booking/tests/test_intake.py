@@ -18,7 +18,7 @@ from booking.exceptions import (
 )
 from booking.models import Booking
 from booking.tests import world
-from booking.tests.test_series import week
+from booking.tests.weekly import week
 from booking.tests.world import NOW, TOMORROW, at, book, user
 
 pytestmark = pytest.mark.django_db
