@@ -43,19 +43,26 @@ class FreeRoom:
 def today(request: PersonRequest) -> HttpResponse:
     now = timezone.now()
     coming = list(occurrences_of(request.user, starts_at=now)[:COMING_SHOWN])
+    first = _foremost(coming, now)
     building = home_building(request)
     context = {
         "section": "today",
         "name": request.user.get_full_name() or request.user.get_username(),
         "now": now,
-        "first": coming[0] if coming else None,
-        "minutes": _minutes_until(coming[0], now) if coming else None,
-        "is_due": bool(coming) and due.is_due(coming[0], now),
-        "coming": coming[1:],
+        "first": first,
+        "minutes": _minutes_until(first, now) if first else None,
+        "is_due": first is not None and due.is_due(first, now),
+        "coming": [each for each in coming if each is not first],
         "building": building,
         "free": _free_now(request, building, now) if building else (),
     }
     return render(request, "booking/today.html", context)
+
+
+def _foremost(coming: list[Occurrence], now: datetime) -> Occurrence | None:
+    """The one that waits for its person to be there; else the next."""
+    waiting = (each for each in coming if due.is_due(each, now))
+    return next(waiting, coming[0] if coming else None)
 
 
 def _minutes_until(occurrence: Occurrence, now: datetime) -> int | None:

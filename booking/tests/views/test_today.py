@@ -1,8 +1,9 @@
 import time_machine
 from django.urls import reverse
 
-from booking.models import Booking, Occurrence, Profile
-from booking.tests.world import TODAY, at, book, user
+from booking import services
+from booking.models import Booking, Occurrence, Profile, Source
+from booking.tests.world import NOW, TODAY, at, book, user
 
 
 def today(client):
@@ -19,7 +20,18 @@ def test_the_next_booking_stands_first(lilei):
         "Stand-up",
         "Stand-up",
     ]
-    assert "Next" in response.text
+    assert "Your next booking" in response.text
+
+
+def test_one_that_waits_for_a_check_in_stands_before_one_that_had_it(lilei):
+    runs = book("A302", TODAY, "10:00", "11:00", title="Runs")
+    waits = book("A305", TODAY, "10:15", "11:00", title="Waits")
+    assert today(lilei).context["first"].booking == runs
+    services.check_in(runs.pk, by=user("lilei"), now=NOW, source=Source.PORTAL)
+    with time_machine.travel(at(TODAY, "10:15"), tick=False):
+        response = today(lilei)
+    assert (response.context["first"].booking, response.context["is_due"]) == (waits, True)
+    assert runs in [each.booking for each in response.context["coming"]]
 
 
 def test_what_is_near_or_runs_is_counted_down(lilei):
