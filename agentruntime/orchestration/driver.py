@@ -96,7 +96,6 @@ class ThreadDriver:
         self._stop_asked = False
         self._work: asyncio.Task[Committed] | None = None
         self._news = asyncio.Event()
-        self._beside = 0
         self._ceiling = 0.0
         self._is_changing = False
         self._wanted: policy.Action | Literal["stop"] = "queued"
@@ -255,6 +254,7 @@ class ThreadDriver:
         return again or await self._after(work.result())
 
     async def _after(self, committed: Committed) -> Claim | None:
+        self._stop_asked = False  # of the turn that has ended, whether it came in time or not
         return await self._leases.claim(self.thread) if committed.pending else None
 
     async def _attend(self, run: Run, work: "asyncio.Task[Committed]") -> Claim | None:
@@ -336,12 +336,7 @@ class ThreadDriver:
         finally:
             self._is_changing = False
         run.context.superseded = True
-        if why == STOPPED:
-            # What was said beside the stopped run is for the next turn.
-            taken = [m for m in claim.pending if m.id in run.input.consumed]
-            self._beside = len(claim.pending) - len(taken)
-            claim = replace(claim, pending=taken)
-        return replace(claim, notice=why)
+        return claim
 
     def _made(self, claim: Claim) -> Run:
         return Run(
@@ -371,8 +366,7 @@ class ThreadDriver:
 
     async def _stopped(self, run: Run) -> Committed:
         """End a turn that its person stopped."""
-        beside, self._beside, self._stop_asked = self._beside, 0, False
-        return await endings.stopped(self._pool, run, beside=beside)
+        return await endings.stopped(self._pool, run)
 
     async def _give_back(self, status: str, error: str) -> None:
         try:

@@ -15,13 +15,9 @@ from agentruntime.persistence.store import STOPPED
 log = logging.getLogger(__name__)
 
 
-async def stopped(pool: Pool, run: Run, *, beside: int) -> Committed:
-    """End a turn that its person stopped: its messages are read, a word says so.
-
-    beside: how many messages wait that the run was not given.
-    """
-    words = "stopped by its person"
-    return await _end(pool, run, run_status="stopped", error=words, beside=beside)
+async def stopped(pool: Pool, run: Run) -> Committed:
+    """End a turn that its person stopped: its messages are read, a word says so."""
+    return await _end(pool, run, run_status="stopped", error="stopped by its person")
 
 
 async def failed(pool: Pool, run: Run, error: Exception) -> Committed:
@@ -56,7 +52,6 @@ async def _end(
     run_status: str,
     error: str,
     failure: tuple[str, bool] | None = None,
-    beside: int = 0,
     quarantine: bool = False,
 ) -> Committed:
     """failure: the code told to the person and whether trying again may help; None for a stop."""
@@ -81,7 +76,7 @@ async def _end(
             language=thread.language,
             agent_version=run.spec.version,
             consumed=consumed,
-            left=run.left + beside,
+            left=run.left,
             aside=aside,
             outcome="failed" if quarantine and thread.interrupt is None else "",
             phase=str(thread.summary.get("phase", "")),

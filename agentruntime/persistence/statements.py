@@ -99,16 +99,29 @@ from agentruntime_effect as e join agentruntime_run as r on r.id = e.run_id
 where e.thread_id = t.id and r.turn = t.turn + 1
 """
 
+# Up to where the run of a thread's version read: a stop is of these messages, not of later ones.
+_READ = """
+select r.newest from agentruntime_run as r
+where r.thread_id = t.id and r.version = t.run_version
+"""
+
+_NEWEST_PENDING = """
+select coalesce(max(m.id), 0) from agentruntime_message as m
+where m.thread_id = t.id and m.status = 'pending'
+"""
+
 # Under LOCK_FOR_CLAIM, which waits for nothing: a row locked by a fenced write in flight is skipped and
 # tried at the next look.
-# A run that takes another's place begins at the instant the other ends: one clock for both.
+# A run that takes another's place begins at the instant the other ends: one clock for both. A stop
+# that the other was asked for goes with it, from loss to loss, until a turn is committed.
 CLAIM = f"""
 with t as (
     select {THREAD}, t.stop_version = t.run_version and not exists (select {_ACTS}) as is_stopped,
-        coalesce((select max(e.message_id) {_ACTS}), (
-            select max(m.id) from agentruntime_message as m
-            where m.thread_id = t.id and m.status = 'pending'
-        )) as newest
+        coalesce(
+            (select max(e.message_id) {_ACTS}),
+            case when t.stop_version = t.run_version then ({_READ}) end,
+            ({_NEWEST_PENDING})
+        ) as newest
     from agentruntime_thread as t
     where t.id = %(thread)s and t.status <> 'archived' and not t.sandbox and {_LEASE_FREE}
         and exists (
@@ -123,7 +136,8 @@ with t as (
     set run_version = x.run_version + 1, lease_owner = %(worker)s, status = 'running', unread = (
             select count(*) from agentruntime_message as m
             where m.thread_id = t.id and m.status = 'pending' and m.id > t.newest
-        ), lease_until = clock_timestamp() + %(lease)s
+        ), lease_until = clock_timestamp() + %(lease)s,
+        stop_version = case when t.is_stopped then x.run_version + 1 else x.stop_version end
     from t where x.id = t.id
     returning x.run_version
 ), run as (
@@ -175,23 +189,24 @@ LOCK_FOR_CLAIM = """
 select 1 from agentruntime_thread where id = %(thread)s for update skip locked
 """
 
-# A run that has not begun takes in what was said since its claim.
-TAKE_IN = """
+# A run that has not begun takes in what was said since its claim; one that goes on with a turn that
+# has acted does not.
+TAKE_IN = f"""
 with t as (
-    update agentruntime_thread set unread = 0
-    where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s
-    returning id
+    update agentruntime_thread as t
+    set unread = case when exists (select {_ACTS}) then t.unread else 0 end
+    where t.id = %(thread)s and t.run_version = %(version)s and t.lease_owner = %(worker)s
+    returning t.id, t.turn
 )
-update agentruntime_run as r set newest = (
-    select coalesce(max(m.id), 0) from agentruntime_message as m
-    where m.thread_id = r.thread_id and m.status = 'pending'
-)
-from t where r.thread_id = t.id and r.version = %(version)s
-returning r.newest
+update agentruntime_run as own
+set newest = coalesce((select max(e.message_id) {_ACTS}), ({_NEWEST_PENDING}))
+from t where own.thread_id = t.id and own.version = %(version)s
+returning own.newest
 """
 
-# What no run has taken in yet may be taken back by the person who said it.
-WITHDRAW = """
+# What no run has taken in yet may be taken back by the person who said it; what a lost or drained run
+# has acted on may not, though it waits to be read again.
+WITHDRAW = f"""
 with gone as (
     update agentruntime_message as m set status = 'withdrawn'
     from agentruntime_thread as t
@@ -200,6 +215,7 @@ with gone as (
             select r.newest from agentruntime_run as r
             where r.thread_id = t.id and r.version = t.run_version
         ), 0))
+        and not exists (select {_ACTS} and e.message_id >= m.id)
     returning m.id, m.thread_id
 ), fewer as (
     update agentruntime_thread as t set unread = greatest(t.unread, 1) - 1
@@ -214,11 +230,14 @@ where id = %(thread)s and status = 'running'
 returning run_version, turn
 """
 
+# Started again, a run reads all that was said; stopped, what it had read and no more. A stop that was
+# asked for and not yet heard goes with the thread to the next version.
 SUPERSEDE = f"""
 with bumped as (
     update agentruntime_thread as t
-    set run_version = t.run_version + 1, unread = 0,
-        stop_version = case when t.stop_version = t.run_version and %(why)s <> 'stopped'
+    set run_version = t.run_version + 1,
+        unread = case when %(is_stop)s then t.unread else 0 end,
+        stop_version = case when %(is_stop)s or t.stop_version = t.run_version
             then t.run_version + 1 else t.stop_version end,
         lease_until = clock_timestamp() + %(lease)s
     where t.id = %(thread)s and t.run_version = %(version)s and t.lease_owner = %(worker)s
@@ -228,17 +247,16 @@ with bumped as (
     update agentruntime_run as r set status = 'superseded',
         ended_at = statement_timestamp(), error = %(why)s
     from bumped where r.thread_id = bumped.id and r.version = %(version)s
-), run as (
-    insert into agentruntime_run
-        (id, thread_id, version, kind, worker, turn, base, started_at, newest)
-    select %(run)s, id, run_version, case when interrupt is null then 'start' else 'resume' end,
-        %(worker)s, turn + 1, head, statement_timestamp(), coalesce((
-            select max(m.id) from agentruntime_message as m
-            where m.thread_id = bumped.id and m.status = 'pending'
-        ), 0)
-    from bumped
 )
-select run_version from bumped
+insert into agentruntime_run
+    (id, thread_id, version, kind, worker, turn, base, started_at, newest)
+select %(run)s, t.id, t.run_version, case when t.interrupt is null then 'start' else 'resume' end,
+    %(worker)s, t.turn + 1, t.head, statement_timestamp(), case when %(is_stop)s then (
+        select r.newest from agentruntime_run as r
+        where r.thread_id = t.id and r.version = %(version)s
+    ) else ({_NEWEST_PENDING}) end
+from bumped as t
+returning version, newest
 """
 
 RENEW = """
@@ -276,6 +294,7 @@ with fence as (
         session_at = case when session_open then session_at else clock_timestamp() end,
         session_turn = case when session_open then session_turn else turn end,
         session_open = %(outcome)s = '' and not sandbox,
+        stop_version = -1,
         quarantined_at = case when %(quarantine)s then clock_timestamp() else quarantined_at end,
         updated_at = clock_timestamp()
     where id = %(thread)s and run_version = %(version)s and lease_owner = %(worker)s

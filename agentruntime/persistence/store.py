@@ -211,27 +211,36 @@ async def renew(
 
 
 async def supersede(pool: Pool, claim: Claim, *, lease: timedelta, why: str) -> Claim | None:
-    """Take one's own thread anew under the next run version, with all that is unread by now.
+    """Take one's own thread anew under the next run version, with all that is unread by now; to
+    stop (`STOPPED`), with what the run had read.
 
     The run of the old version can write nothing from then on. None, nothing changed, when the
     lease is lost, or when the run has acted outside its state already.
     """
     run = uuid7()
-    names = {**_fence(claim.lease), "lease": lease, "run": run, "why": why}
+    names = {
+        **_fence(claim.lease),
+        "lease": lease,
+        "run": run,
+        "why": why,
+        "is_stop": why == STOPPED,
+    }
     async with borrowed(pool) as conn, conn.transaction():
         await conn.execute(sql.LOCK_FOR_SUPERSEDE, names)
         row = await (await conn.execute(sql.SUPERSEDE, names)).fetchone()
         if row is None:
             return None
-        found = await conn.execute(sql.PENDING, {"thread": claim.lease.thread, "newest": None})
+        names = {"thread": claim.lease.thread, "newest": row["newest"]}
+        found = await conn.execute(sql.PENDING, names)
         pending = [_message_view(each) for each in await found.fetchall()]
     return replace(
         claim,
-        lease=replace(claim.lease, version=row["run_version"], run=run),
+        lease=replace(claim.lease, version=row["version"], run=run),
         pending=pending,
         kind="start" if claim.thread.interrupt is None else "resume",
         attempt=1,
         flushed=None,
+        notice=why,
     )
 
 

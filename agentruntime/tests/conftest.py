@@ -11,12 +11,14 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 
 from agentruntime import access, agents
+from agentruntime.events import NoticeGiven
 from agentruntime.models import uuid7
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread, open_pool
 from agentruntime.persistence.records import NewMessage, TurnCommit
 from agentruntime.persistence.saver import TurnRows
 from agentruntime.testing import probe_spec, running_host, until
+from agentruntime.tests.staging import Stage
 
 LEASE = timedelta(seconds=30)
 
@@ -144,6 +146,25 @@ async def open_thread(person, agent="probe"):
 @pytest.fixture
 async def talk(host, person):
     return Talk(host, await open_thread(person))
+
+
+@pytest.fixture
+async def stage_at(talk):
+    def put(node):
+        stage = Stage(node)
+        talk.host._graphs["probe"] = probe_spec(hook=stage.hook).build_graph().compile()
+        return stage
+
+    return put
+
+
+@pytest.fixture
+async def notices(talk):
+    heard = []
+    await talk.host.delivery.follow(
+        talk.id, lambda e: heard.append(e.code) if isinstance(e, NoticeGiven) else None
+    )
+    return heard
 
 
 async def view_of(pool, thread):
