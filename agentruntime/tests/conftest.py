@@ -19,6 +19,7 @@ from agentruntime.persistence.records import NewMessage, TurnCommit
 from agentruntime.persistence.saver import TurnRows
 from agentruntime.testing import probe_spec, running_host, until
 from agentruntime.tests.staging import Stage
+from agentruntime.tests.tabs import SECONDS, Tab, cookie_of
 
 LEASE = timedelta(seconds=30)
 
@@ -165,6 +166,36 @@ async def notices(talk):
         talk.id, lambda e: heard.append(e.code) if isinstance(e, NoticeGiven) else None
     )
     return heard
+
+
+@pytest.fixture
+async def tab(host, person):
+    """Make tabs of a person (of mei, unless another is given); all closed at the end."""
+    cookies, opened = {}, []
+
+    async def make(user=person, **names):
+        if user.pk not in cookies:
+            cookies[user.pk] = await in_db_thread(cookie_of, user)
+        each = Tab(cookies[user.pk], **names)
+        opened.append(each)
+        return each
+
+    yield make
+    for each in opened:
+        await each.socket.disconnect(timeout=SECONDS)
+
+
+@pytest.fixture
+async def page(tab):
+    """A tab that has begun: its session id is in `page.id`."""
+    page = await tab()
+    page.id = (await page.begin())["session_id"]
+    return page
+
+
+@pytest.fixture
+async def thread(pool, person):
+    return await open_thread(person)
 
 
 async def view_of(pool, thread):

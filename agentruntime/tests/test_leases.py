@@ -36,11 +36,6 @@ def keeper_of(pool, *, seconds=30.0):
     return LeaseKeeper(pool, worker="w1", seconds=seconds, beat=0.05)
 
 
-@pytest.fixture
-async def thread(pool, person):
-    return await open_thread(person)
-
-
 async def test_a_held_lease_is_renewed_every_beat(pool, thread):
     keeper, lost = keeper_of(pool), []
     claimed = await claim_by_speaking(pool, thread, lease=timedelta(seconds=2))
