@@ -22,6 +22,23 @@ def _flag(text: str) -> bool:
     raise ValueError("use true or false")
 
 
+def _number(least: float, most: float) -> Callable[[str], float]:
+    """A reader of numbers within bounds, both included."""
+
+    def read(text: str) -> float:
+        value = float(text)
+        if not least <= value <= most:
+            raise ValueError(f"use a number from {least:g} to {most:g}")
+        return value
+
+    return read
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """A reader of whole numbers within bounds, both included."""
+    return lambda text: int(_number(least, most)(str(int(text))))
+
+
 def _planner(text: str) -> str:
     if text not in {"rules", "llm"}:
         raise ValueError("use rules or llm")
@@ -102,7 +119,9 @@ SETTINGS: dict[str, Setting] = {
             read=_path,
             about="Where the embedded database and its log live; relative to the project.",
         ),
-        Setting(name="PORT", default="8000", read=int, about="Port the server listens on."),
+        Setting(
+            name="PORT", default="8000", read=_whole(0, 65535), about="Port the server listens on."
+        ),
         Setting(
             name="HOST",
             default="127.0.0.1",
@@ -130,67 +149,67 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             name="ROOMWISE_LEASE_SECONDS",
             default="12",
-            read=float,
-            about="How long a worker's right to run a thread lasts without renewal.",
+            read=_number(2, 600),
+            about="How long a worker's right to run a thread lasts without renewal; two beats at least.",
         ),
         Setting(
             name="ROOMWISE_BEAT_SECONDS",
             default="3",
-            read=float,
+            read=_number(0.1, 60),
             about="How often leases are renewed.",
         ),
         Setting(
             name="ROOMWISE_WATCH_SECONDS",
             default="0.5",
-            read=float,
+            read=_number(0.05, 60),
             about="How often a worker looks for threads whose worker has died.",
         ),
         Setting(
             name="ROOMWISE_DEBOUNCE_SECONDS",
             default="0.8",
-            read=float,
-            about="Silence that ends what a person is saying in several messages; four times as long at most.",
+            read=_number(0.3, 1.5),
+            about="Silence that ends what a person is saying in several messages, from 0.3 to 1.5; four times as long at most.",
         ),
         Setting(
             name="ROOMWISE_FLUSH_AFTER",
             default="5",
-            read=float,
+            read=_number(0, 3600),
             about="A run longer than this many seconds also saves at super-step boundaries.",
         ),
         Setting(
             name="ROOMWISE_RUN_SECONDS",
             default="120",
-            read=float,
+            read=_number(1, 3600),
             about="The longest a single run may take before it is ended as timed out.",
         ),
         Setting(
             name="ROOMWISE_DRAIN_SECONDS",
             default="8",
-            read=float,
+            read=_number(1, 300),
             about="How long SIGTERM waits for runs and sockets before it cancels them.",
         ),
         Setting(
             name="ROOMWISE_IDLE_SECONDS",
             default="600",
-            read=float,
+            read=_number(10, 864000),
             about="Silence after which an unfinished attempt counts as timed out; its conversation stays open.",
         ),
         Setting(
             name="ROOMWISE_HANG_SECONDS",
             default="60",
-            read=float,
+            read=_number(0, 3600),
             about="A process whose event loop has not answered for this long ends itself; 0 for never.",
         ),
         Setting(
             name="ROOMWISE_FRAMES_PER_SECOND",
             default="10",
-            read=float,
+            read=_number(1, 1000000),
             about="How fast one socket may speak; four times as many at once.",
         ),
         Setting(
             name="ROOMWISE_API_PER_MINUTE",
             default="300",
-            read=int,
+            read=_whole(1, 1000000),
             about="How many requests a minute a person may send to the REST API, per process.",
         ),
         Setting(
@@ -220,7 +239,7 @@ SETTINGS: dict[str, Setting] = {
         Setting(
             name="ROOMWISE_MODEL_SECONDS",
             default="8",
-            read=float,
+            read=_number(0.5, 120),
             about="How long the model may take for a message before the rules read it.",
         ),
         Setting(

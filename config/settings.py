@@ -194,3 +194,5 @@ ROOMWISE = {
         "seconds": env.read("ROOMWISE_MODEL_SECONDS"),
     },
 }
+if ROOMWISE["runtime"]["lease_seconds"] < 2 * ROOMWISE["runtime"]["beat_seconds"]:
+    raise env.BadSetting("ROOMWISE_LEASE_SECONDS has to be at least twice ROOMWISE_BEAT_SECONDS")

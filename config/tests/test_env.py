@@ -39,7 +39,20 @@ def test_flags(text: str, value: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("DEBUG", "maybe"), ("PORT", "eighty"), ("ROOMWISE_LEASE_SECONDS", "soon")]
+    ("name", "text"),
+    [
+        ("DEBUG", "maybe"),
+        ("PORT", "eighty"),
+        ("PORT", "70000"),
+        ("ROOMWISE_LEASE_SECONDS", "soon"),
+        ("ROOMWISE_LEASE_SECONDS", "0"),
+        ("ROOMWISE_BEAT_SECONDS", "-1"),
+        ("ROOMWISE_BEAT_SECONDS", "nan"),
+        ("ROOMWISE_DEBOUNCE_SECONDS", "0.2"),
+        ("ROOMWISE_DEBOUNCE_SECONDS", "2"),
+        ("ROOMWISE_RUN_SECONDS", "inf"),
+        ("ROOMWISE_API_PER_MINUTE", "1.5"),
+    ],
 )
 def test_what_cannot_be_read_is_named(
     name: str, text: str, monkeypatch: pytest.MonkeyPatch
