@@ -90,8 +90,9 @@ class AgentSpec:
         while it goes on; asked only when the thread waits for nothing.
     phrase: a structured answer in a person's words, for the transcript, by language.
     editable_fields: what a fork may change.
-    words: people's words, by language, for nodes that have no step and for keys of the described
-        state (`phase`, `result.room`), where operators see them.
+    words: people's words, by language, where operators read them: for nodes that have no step, for
+        keys of the state (`phase`, `result.room`), and for codes under their key (`phase:BOOKED`,
+        `status:held`); what a message was taken to be is under `class`, an effect under `effect`.
     edit: a state with some of these fields (by path) changed; None empties a field.
     simulate: what an effect (its name and arguments) would answer if it happened; it does not.
     volatile: keys whose values come from chance or the clock; two runs of one turn may differ there.

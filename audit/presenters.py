@@ -1,8 +1,10 @@
 """The audit pages' words: pure functions from what was read to what is shown."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,11 +12,13 @@ from django.utils.translation import gettext as _
 from agentruntime.agents import AgentSpec
 from agentruntime.models import Message
 from agentruntime.timetravel.diff import Change
+from audit import codes
 
 SHOWN = 300
 CHANGES_SHOWN = 4
 _MARKS = {"added": "+", "removed": "−", "changed": "±"}
 _SCALARS = (str, int, float)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,47 @@ def slot_words(specs: Iterable[AgentSpec], slot: str, language: str) -> str:
 
 def phase_words(specs: Iterable[AgentSpec], phase: str, language: str) -> str:
     """A phase by the words of the first agent that has some for it."""
-    return next((_words(spec, phase, language) for spec in specs if phase in spec.words), phase)
+    return _coded(specs, "phase", phase, language) or phase
+
+
+def class_words(specs: Iterable[AgentSpec], classes: str, language: str) -> str:
+    """What a message was taken to be: by the agent's words, else by the runtime's."""
+    found = [
+        _coded(specs, "class", each, language) or codes.class_words(each)
+        for each in classes.split("+")
+        if each
+    ]
+    return " + ".join(found)
+
+
+def effect_words(specs: Iterable[AgentSpec], name: str, language: str) -> str:
+    """An effect by the words of the first agent that has some for it."""
+    return _coded(specs, "effect", name, language) or name
+
+
+def _coded(specs: Iterable[AgentSpec], key: str, code: str, language: str) -> str:
+    found = (each.words.get(f"{key}:{code}", {}).get(language, "") for each in specs)
+    return next(filter(None, found), "")
+
+
+def told(spec: AgentSpec, pointer: str, value: Any, language: str) -> str:
+    """What stands at a place of the state: codes by the agent's words, instants as people write
+    them, anything else as `value_words` has it.
+    """
+    key = pointer.rpartition("/")[2]
+    if isinstance(value, str):
+        return _coded([spec], key, value, language) or value_words(_instant(value))
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return value_words([_coded([spec], key, each, language) or each for each in value])
+    return value_words(value)
+
+
+def _instant(text: str) -> str:
+    """An ISO 8601 instant without its T, its zone named; any other text as it is."""
+    if not _INSTANT.fullmatch(text):
+        return text
+    at = datetime.fromisoformat(text)
+    return f"{at:%Y-%m-%d %H:%M} ({at.tzname()})"
 
 
 def value_words(value: Any, *, limit: int = SHOWN) -> str:
@@ -118,8 +162,12 @@ def change_words(spec: AgentSpec, change: Change, language: str) -> ShownChange:
         kind_words=kind_words(change.kind),
         pointer=change.pointer or "/",
         label=field_words(spec, change.pointer, language),
-        before=value_words(change.before) if change.kind != "added" else "",
-        after=value_words(change.after) if change.kind != "removed" else "",
+        before=told(spec, change.pointer, change.before, language)
+        if change.kind != "added"
+        else "",
+        after=told(spec, change.pointer, change.after, language)
+        if change.kind != "removed"
+        else "",
     )
 
 
@@ -148,7 +196,9 @@ def facts(spec: AgentSpec, described: Mapping[str, Any], language: str) -> list[
         for name, item in inner:
             if item not in (None, "", [], {}):
                 pointer = f"/{key}/{name}" if name else f"/{key}"
-                rows.append((field_words(spec, pointer, language), value_words(item)))
+                rows.append(
+                    (field_words(spec, pointer, language), told(spec, pointer, item, language))
+                )
     return rows
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from agentruntime.access import new_thread
-from agentruntime.models import Effect, Thread
+from agentruntime.models import Effect, Thread, uuid7
 from agentruntime.persistence import pruning, store
 from agentruntime.persistence.pools import in_db_thread
 from agentruntime.persistence.records import NewMessage
@@ -34,34 +34,38 @@ def free_day():
 
 async def hold(owner, day):
     """A booking made by talking and clicking; its thread's id."""
+    thread = await in_db_thread(new_thread, owner, agent="booking", language="en")
     said = [
-        ("text", f"A meeting room on {day:%B} {day.day} at 10 am, for six people"),
-        ("text", "one hour"),
-        ("card", None),
-        ("answer", {"approved": True}),
+        f"A meeting room on {day:%B} {day.day} at 10 am, for six people",
+        "one hour",
+        lambda asked: {"room": asked.data["candidates"][0]["room"]},
+        lambda asked: {"approved": True},
     ]
+    await say_all(thread.id, said)
+    return thread.id
+
+
+async def say_all(thread, said):
+    """Say each after what came of the one before: words, or a click made of the open question."""
     async with running_host() as host:
-        thread = await in_db_thread(new_thread, owner, agent="booking", language="en")
-        for number, (kind, what) in enumerate(said):
-            seen, messages = await store.snapshot(host.pool, thread.id)
-            if kind == "card":
-                what = {"room": messages[-1].data["candidates"][0]["room"]}
+        for what in said:
+            seen, messages = await store.snapshot(host.pool, thread)
+            click = None if isinstance(what, str) else what(messages[-1])
             message = NewMessage(
-                thread=thread.id,
-                client_id=f"c{number}",
-                kind="text" if kind == "text" else "answer",
-                text=what if kind == "text" else "",
-                data={} if kind == "text" else what,
-                interrupt_id="" if kind == "text" else seen.interrupt["id"],
+                thread=thread,
+                client_id=str(uuid7()),
+                kind="answer" if click else "text",
+                text="" if click else what,
+                data=click or {},
+                interrupt_id=seen.interrupt["id"] if click else "",
             )
             await host.accept(message, seen=seen)
 
-            async def settled(turn=number + 1):
-                now, _ = await store.snapshot(host.pool, thread.id)
+            async def settled(turn=seen.turn + 1):
+                now, _ = await store.snapshot(host.pool, thread)
                 return now.turn >= turn and now.status != "running"
 
             await until(settled)
-    return thread.id
 
 
 @pytest.fixture
@@ -161,3 +165,20 @@ def test_from_a_booking_to_its_message_and_back_is_a_click_each(booked, client):
     assert pages["booking"] in text["checkpoint"]
     assert pages["message"] in text["checkpoint"]
     assert pages["effect"] in text["message"]
+
+
+def test_from_a_cancelled_booking_to_the_words_that_cancelled_it(booked, client):
+    """What was done to a booking by chat leads to its effect like the booking itself."""
+    asyncio.run(say_all(booked.pk, ["cancel it", "yes"]))
+    client.force_login(get_user_model().objects.get(username="admin"))
+    effect = Effect.objects.get(name="cancel_booking")
+    booking = Booking.objects.get(effect__thread=booked)
+    pages = {
+        "booking": reverse("admin:booking_booking_change", args=[booking.pk]),
+        "effect": reverse("admin:agentruntime_effect_change", args=[effect.pk]),
+    }
+    text = {name: client.get(address).content.decode() for name, address in pages.items()}
+
+    assert pages["effect"] in text["booking"]
+    assert pages["booking"] in text["effect"]
+    assert effect.message.text == "yes"

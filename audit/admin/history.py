@@ -144,7 +144,7 @@ def compared(request: HttpRequest, thread: str) -> HttpResponse:
             (
                 presenters.field_words(spec, pointer, spoken),
                 pointer or "/",
-                presenters.value_words(value),
+                presenters.told(spec, pointer, value, spoken),
             )
             for pointer, value in same
         ],

@@ -7,8 +7,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from agentruntime.models import Thread
+from audit import presenters
 from audit.admin.links import change_link, checkpoint_link
-from audit.admin.readonly import ReadOnlyAdmin
+from audit.admin.readonly import ReadOnlyAdmin, instant
 from audit.admin.runtime import as_json
 from audit.models import Operation, Pin
 
@@ -21,7 +22,9 @@ def _thread_link(thread: str) -> str:
 
 @admin.register(Operation)
 class OperationAdmin(ReadOnlyAdmin):
-    list_display = ("at", "who", "kind", "thread", "checkpoint", "reason", "outcome")
+    list_display = (
+        instant("at", _("when")), "who", "kind", "of_thread", "at_checkpoint", "reason", "outcome",
+    )  # fmt: skip
     list_filter = ("kind", "outcome", "at", ("by", admin.RelatedOnlyFieldListFilter))
     search_fields = ("thread", "target", "checkpoint", "reason", "by__username")
     list_select_related = ("by",)
@@ -32,6 +35,14 @@ class OperationAdmin(ReadOnlyAdmin):
         "outcome", "details_of",
     )  # fmt: skip
     readonly_fields = ("who", "thread_link", "checkpoint_of", "target_link", "details_of")
+
+    @admin.display(description=_("thread"), ordering="thread")
+    def of_thread(self, operation: Operation) -> str:
+        return presenters.short_thread(operation.thread) if operation.thread else "–"
+
+    @admin.display(description=_("checkpoint"))
+    def at_checkpoint(self, operation: Operation) -> str:
+        return presenters.short(operation.checkpoint) or "–"
 
     @admin.display(description=_("who"), ordering="by")
     def who(self, operation: Operation) -> str:
@@ -56,13 +67,24 @@ class OperationAdmin(ReadOnlyAdmin):
 
 @admin.register(Pin)
 class PinAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "by", "thread", "checkpoint", "reason", "expires_at")
+    list_display = (
+        instant("created_at", _("created")), "by", "of_thread", "at_checkpoint", "reason",
+        instant("expires_at", _("until")),
+    )  # fmt: skip
     list_filter = ("created_at", "expires_at")
     search_fields = ("thread__id", "checkpoint", "reason")
     list_select_related = ("by", "thread")
     ordering = ("-id",)
     fields = ("thread_link", "checkpoint_of", "reason", "by", "created_at", "expires_at")
     readonly_fields = ("thread_link", "checkpoint_of")
+
+    @admin.display(description=_("thread"), ordering="thread")
+    def of_thread(self, pin: Pin) -> str:
+        return presenters.short_thread(pin.thread_id)
+
+    @admin.display(description=_("checkpoint"))
+    def at_checkpoint(self, pin: Pin) -> str:
+        return presenters.short(pin.checkpoint)
 
     @admin.display(description=_("thread"))
     def thread_link(self, pin: Any) -> str:

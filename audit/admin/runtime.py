@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -13,9 +14,16 @@ from django.utils.translation import gettext_lazy as _
 from agentruntime.agents import get_agent
 from agentruntime.exceptions import UnknownAgent
 from agentruntime.models import Effect, Message, Run, Worker
+from audit import codes, presenters
 from audit.admin.links import caused, change_link, checkpoint_link
-from audit.admin.readonly import ReadOnlyAdmin
+from audit.admin.readonly import ReadOnlyAdmin, instant
 from audit.models import VIEW_RAW
+from audit.templatetags.audit import class_words, effect_words
+
+if TYPE_CHECKING:
+    SimpleListFilter = admin.SimpleListFilter
+else:
+    SimpleListFilter = admin.SimpleListFilter
 
 MASK = "•••"
 
@@ -42,30 +50,84 @@ def personal_keys(agent: str) -> Collection[str]:
 
 
 class OfThreadAdmin(ReadOnlyAdmin):
-    """Rows of a thread; each links to it."""
+    """Rows of a thread; each links to it, by a short name in lists."""
+
+    @admin.display(description=_("thread"), ordering="thread")
+    def of_thread(self, row: Any) -> str:
+        return change_link(row.thread, presenters.short_thread(row.thread_id))
 
     @admin.display(description=_("thread"), ordering="thread")
     def thread_link(self, row: Any) -> str:
         return change_link(row.thread)
 
 
+class CodeFilter(SimpleListFilter):
+    """The values that a column has, in people's words."""
+
+    column = ""
+
+    def words(self, code: str) -> str:
+        raise NotImplementedError
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        rows = model_admin.model._default_manager.exclude(**{self.column: ""}).order_by(self.column)
+        found = rows.values_list(self.column, flat=True).distinct()
+        return [(code, self.words(code)) for code in found]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.value()
+        return queryset if chosen is None else queryset.filter(**{self.column: chosen})
+
+
+class KindFilter(CodeFilter):
+    title = _("kind")
+    parameter_name = column = "kind"
+
+    def words(self, code: str) -> str:
+        return codes.message_words(code)
+
+
+class ClassFilter(CodeFilter):
+    title = _("taken for")
+    parameter_name = column = "classification"
+
+    def words(self, code: str) -> str:
+        return class_words(code)
+
+
+class RuleFilter(CodeFilter):
+    title = _("decision")
+    parameter_name = column = "rule"
+
+    def words(self, code: str) -> str:
+        return codes.rule_words(code)
+
+
 @admin.register(Message)
 class MessageAdmin(OfThreadAdmin):
     list_select_related = ("thread",)
     list_display = (
-        "id", "created_at", "role", "kind", "status", "text", "classification", "rule",
-        "run_version", "thread_link",
+        "id", instant("created_at", _("created")), "role", "text", "status", "taken_for", "by_rule",
+        "run_version", "of_thread",
     )  # fmt: skip
-    list_filter = ("role", "status", "kind", "classification", "rule", "created_at")
+    list_filter = ("role", "status", KindFilter, ClassFilter, RuleFilter, "created_at")
     search_fields = ("thread__id", "text", "client_id")
     date_hierarchy = "created_at"
     ordering = ("-id",)
     fields = (
         "id", "thread_link", "role", "kind", "status", "text", "data", "interrupt_id",
-        "classification", "rule", "beside", "run_version", "turn", "client_id", "effects_of",
-        "created_at",
+        "taken_for", "classification", "by_rule", "rule", "beside", "run_version", "turn",
+        "client_id", "effects_of", "created_at",
     )  # fmt: skip
-    readonly_fields = ("thread_link", "effects_of")
+    readonly_fields = ("thread_link", "effects_of", "taken_for", "by_rule")
+
+    @admin.display(description=_("taken for"), ordering="classification")
+    def taken_for(self, message: Message) -> str:
+        return class_words(message.classification) or "–"
+
+    @admin.display(description=_("decision"), ordering="rule")
+    def by_rule(self, message: Message) -> str:
+        return codes.rule_words(message.rule) or "–"
 
     @admin.display(description=_("effects"))
     def effects_of(self, message: Message) -> str:
@@ -76,8 +138,8 @@ class MessageAdmin(OfThreadAdmin):
 class RunAdmin(OfThreadAdmin):
     list_select_related = ("thread",)
     list_display = (
-        "started_at", "thread_link", "version", "kind", "status", "worker", "attempt", "turn",
-        "ended_at", "error",
+        instant("started_at", _("started")), "of_thread", "version", "kind", "status", "attempt",
+        "turn", "took", "worker", "error",
     )  # fmt: skip
     list_filter = ("status", "kind", "attempt", "started_at", "worker")
     search_fields = ("thread__id", "worker", "error")
@@ -90,6 +152,10 @@ class RunAdmin(OfThreadAdmin):
     readonly_fields = (
         "thread_link", "worker_link", "base_link", "head_link", "steps_of", "effects_of",
     )  # fmt: skip
+
+    @admin.display(description=_("took"))
+    def took(self, run: Run) -> str:
+        return f"{(run.ended_at - run.started_at).total_seconds():.2f} s" if run.ended_at else "–"
 
     @admin.display(description=_("worker"))
     def worker_link(self, run: Run) -> str:
@@ -114,18 +180,20 @@ class RunAdmin(OfThreadAdmin):
 
 @admin.register(Effect)
 class EffectAdmin(OfThreadAdmin):
-    list_display = ("id", "created_at", "name", "caused_rows", "run_version", "thread_link")
+    list_display = (
+        "id", instant("created_at", _("created")), "did", "caused_rows", "run_version", "of_thread",
+    )  # fmt: skip
     list_filter = ("name", "created_at")
     search_fields = ("thread__id", "intent", "name")
     list_select_related = ("thread", "run", "message")
     date_hierarchy = "created_at"
     ordering = ("-id",)
     fields = (
-        "id", "name", "caused_rows", "thread_link", "run_link", "message_link", "said",
+        "id", "did", "name", "caused_rows", "thread_link", "run_link", "message_link", "said",
         "checkpoint_link", "task", "intent", "run_version", "arguments_of", "result_of", "created_at",
     )  # fmt: skip
     readonly_fields = (
-        "caused_rows", "thread_link", "run_link", "message_link", "said", "checkpoint_link",
+        "did", "caused_rows", "thread_link", "run_link", "message_link", "said", "checkpoint_link",
         "arguments_of", "result_of", "raw_arguments_of", "raw_result_of",
     )  # fmt: skip
 
@@ -135,6 +203,10 @@ class EffectAdmin(OfThreadAdmin):
         if not request.user.has_perm(VIEW_RAW):
             return fields
         return [f"raw_{name}" if name in {"arguments_of", "result_of"} else name for name in fields]
+
+    @admin.display(description=_("what was done"), ordering="name")
+    def did(self, effect: Effect) -> str:
+        return effect_words(effect.name)
 
     @admin.display(description=_("what it made"))
     def caused_rows(self, effect: Effect) -> str:

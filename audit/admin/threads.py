@@ -12,11 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from agentruntime.agents import get_agent
 from agentruntime.exceptions import UnknownAgent
 from agentruntime.models import Effect, Message, Run, Session, Thread
-from audit import presenters
+from audit import codes, presenters
 from audit.admin import decisions, figures, history, keeping, pinning, sandbox
 from audit.admin.links import caused
 from audit.admin.pages import language, page, render, thread_or_404
-from audit.admin.readonly import ReadOnlyAdmin
+from audit.admin.readonly import ReadOnlyAdmin, instant
 from audit.admin.stuck import StuckFilter
 from audit.models import AuditedThread, Operation, Pin
 
@@ -46,8 +46,10 @@ class QuestionFilter(SimpleListFilter):
     parameter_name = "question"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        kinds = ("clarify", "select_room", "confirm")
-        return [("any", _("Any")), ("none", _("None")), *((each, each) for each in kinds)]
+        kinds = [
+            (each, codes.question_words(each)) for each in ("clarify", "select_room", "confirm")
+        ]
+        return [("any", _("Any")), ("none", _("None")), *kinds]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() is None:
@@ -74,7 +76,7 @@ class OutcomeFilter(SimpleListFilter):
 @admin.register(AuditedThread)
 class AuditedThreadAdmin(ReadOnlyAdmin):
     list_display = (
-        "name", "owner", "agent", "status", "question", "title", "turn", "kind", "updated_at",
+        "name", instant("updated_at", _("changed")), "owner", "title", "status", "question",
     )  # fmt: skip
     list_filter = (
         StuckFilter,
@@ -93,20 +95,14 @@ class AuditedThreadAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("thread"), ordering="id")
     def name(self, thread: AuditedThread) -> str:
-        return presenters.short_thread(thread.pk)
+        name = presenters.short_thread(thread.pk)
+        if not thread.sandbox:
+            return name
+        return format_html('{} <span class="audit-badge">{}</span>', name, _("fork"))
 
     @admin.display(description=_("open question"))
     def question(self, thread: AuditedThread) -> str:
-        return str((thread.interrupt or {}).get("kind", "–"))
-
-    @admin.display(description=_("kind"))
-    def kind(self, thread: AuditedThread) -> str:
-        if not thread.sandbox:
-            return "–"
-        return format_html('<span class="audit-badge">{}</span>', _("fork"))
-
-    class Media:
-        css = {"all": ("audit/audit.css",)}
+        return codes.question_words(str((thread.interrupt or {}).get("kind", "–")))
 
     def get_urls(self) -> list[URLPattern]:
         one = "<str:thread>/checkpoints/<str:checkpoint>/"

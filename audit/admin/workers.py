@@ -8,15 +8,21 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from agentruntime.agents import all_agents
 from agentruntime.models import Chore, Run, Session, Thread, Worker
+from audit import presenters
 from audit.admin.links import change_link, list_link
-from audit.admin.readonly import ReadOnlyAdmin
-from audit.admin.runtime import OfThreadAdmin
+from audit.admin.pages import language
+from audit.admin.readonly import ReadOnlyAdmin, instant
+from audit.admin.runtime import CodeFilter, OfThreadAdmin
 
 
 @admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
-    list_display = ("id", "status", "health", "reason", "held", "loop_lag_ms", "seen_at")
+    list_display = (
+        "id", "status", "health", "reason", "held", "step", "loop_lag_ms", "cpu_percent",
+        "memory_mb", instant("seen_at", _("last heartbeat")),
+    )  # fmt: skip
     list_filter = ("status", "health")
     search_fields = ("id", "host")
     ordering = (F("ended_at").desc(nulls_first=True), "-seen_at")
@@ -41,23 +47,39 @@ class WorkerAdmin(ReadOnlyAdmin):
         return list_link(Run, str(recent.count()), worker=worker.pk)
 
 
+class PhaseFilter(CodeFilter):
+    title = _("phase")
+    parameter_name = column = "phase"
+
+    def words(self, code: str) -> str:
+        return presenters.phase_words(all_agents(), code, language())
+
+
 @admin.register(Session)
 class SessionAdmin(OfThreadAdmin):
     list_select_related = ("thread",)
     list_display = (
-        "started_at", "thread_link", "outcome", "phase", "language", "turns", "ended_at",
+        instant("started_at", _("started")), "of_thread", "outcome", "at_phase", "language", "turns",
+        instant("ended_at", _("ended")),
     )  # fmt: skip
-    list_filter = ("outcome", "phase", "language", "ended_at")
+    list_filter = ("outcome", PhaseFilter, "language", "ended_at")
     search_fields = ("thread__id",)
     date_hierarchy = "ended_at"
     ordering = ("-id",)
-    fields = ("thread_link", "outcome", "phase", "language", "turns", "started_at", "ended_at")
-    readonly_fields = ("thread_link",)
+    fields = ("thread_link", "outcome", "at_phase", "language", "turns", "started_at", "ended_at")
+    readonly_fields = ("thread_link", "at_phase")
+
+    @admin.display(description=_("phase"), ordering="phase")
+    def at_phase(self, session: Session) -> str:
+        return presenters.phase_words(all_agents(), session.phase, language()) or "–"
 
 
 @admin.register(Chore)
 class ChoreAdmin(ReadOnlyAdmin):
-    list_display = ("name", "every_seconds", "due_at", "started_at", "took_ms", "worker", "error")
+    list_display = (
+        "name", "every_seconds", instant("due_at", _("due")),
+        instant("started_at", _("last started")), "took_ms", "worker", "error",
+    )  # fmt: skip
     list_filter = (("error", admin.EmptyFieldListFilter),)
     ordering = ("name",)
 

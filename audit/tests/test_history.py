@@ -52,7 +52,7 @@ def test_the_timeline_leads_from_step_to_step(desk, booked):
     assert rows[0] == booked.head
     for label in ("Booking", "Searching", "Reading"):
         assert label in text
-    assert "acts: book_room" in text
+    assert "audit-badge-effect" in text
     assert text.count("with parent") == 6
     assert text.count("with head") == 6
 

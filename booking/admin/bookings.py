@@ -17,6 +17,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 
+from agentruntime.models import Effect
 from booking import services
 from booking.admin.asking import (
     AskingAdmin,
@@ -84,6 +85,17 @@ class SeriesInline(ReadOnlyInline):
     readonly_fields = fields
 
 
+def _effect_link(effect: Effect | None) -> str:
+    """A link to what the assistant did it with, "-" for what somebody did by hand."""
+    if effect is None:
+        return "-"
+    try:
+        url = reverse("admin:agentruntime_effect_change", args=[effect.pk])
+    except NoReverseMatch:
+        return str(effect)
+    return format_html('<a href="{}">{}</a>', url, effect)
+
+
 class SkippedDateInline(ReadOnlyInline):
     model = SeriesException
     fields = ("date", "rule")
@@ -92,8 +104,12 @@ class SkippedDateInline(ReadOnlyInline):
 
 class BookingChangeInline(ReadOnlyInline):
     model = BookingChange
-    fields = ("at", "by", "source", "action", "was", "became", "reason")
+    fields = ("at", "by", "source", "action", "was", "became", "reason", "why")
     readonly_fields = fields
+
+    @admin.display(description=_("effect"))
+    def why(self, change: BookingChange) -> str:
+        return _effect_link(change.effect)
 
     @admin.display(description=_("before"))
     def was(self, change: BookingChange) -> str:
@@ -104,7 +120,7 @@ class BookingChangeInline(ReadOnlyInline):
         return _in_words(change.after)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("by")
+        return super().get_queryset(request).select_related("by", "effect")
 
 
 @admin.register(Booking)
@@ -290,13 +306,7 @@ class BookingAdmin(AskingAdmin):
 
     @admin.display(description=_("effect"))
     def effect_link(self, booking: Booking) -> str:
-        if booking.effect is None:
-            return "-"
-        try:
-            url = reverse("admin:agentruntime_effect_change", args=[booking.effect_id])
-        except NoReverseMatch:
-            return str(booking.effect)
-        return format_html('<a href="{}">{}</a>', url, booking.effect)
+        return _effect_link(booking.effect)
 
 
 @admin.register(Occurrence)

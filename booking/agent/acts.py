@@ -24,6 +24,13 @@ def book(
 
     Raises what `services.book_room` and `book_series` raise; then nothing was written.
     """
+    with services.through(effect):
+        return _booked(effect, owner_id=owner_id, offer=offer, now=now)
+
+
+def _booked(
+    effect: Effect, *, owner_id: int, offer: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
     common = {
         "organizer": person(owner_id),
         "title": offer["title"],
@@ -86,11 +93,12 @@ def change(
 ) -> dict[str, Any]:
     """Cancel or move exactly the booking that was confirmed, at the version it was shown in."""
     who = person(owner_id)
-    if target["kind"] == "cancel_booking":
-        return _cancelled(who, target, now=now)
-    if target.get("scope") in {services.Scope.FOLLOWING, services.Scope.ALL}:
-        return _dates_changed(who, target, now=now)
-    return _outcome(_changed(who, target, now=now), day=_day(target))
+    with services.through(effect):
+        if target["kind"] == "cancel_booking":
+            return _cancelled(who, target, now=now)
+        if target.get("scope") in {services.Scope.FOLLOWING, services.Scope.ALL}:
+            return _dates_changed(who, target, now=now)
+        return _outcome(_changed(who, target, now=now), day=_day(target))
 
 
 def _day(target: Mapping[str, Any]) -> date | None:
@@ -181,13 +189,14 @@ def _changed(who: AbstractBaseUser, target: Mapping[str, Any], *, now: datetime)
 
 def check_in(effect: Effect, *, owner_id: int, use: OwnUse, now: datetime) -> dict[str, Any]:
     """Check in to a booking, or to one date of a series."""
-    booking = services.check_in(
-        use.booking,
-        by=person(owner_id),
-        now=now,
-        recurrence_date=use.recurrence_date,
-        source=Source.CHAT,
-    )
+    with services.through(effect):
+        booking = services.check_in(
+            use.booking,
+            by=person(owner_id),
+            now=now,
+            recurrence_date=use.recurrence_date,
+            source=Source.CHAT,
+        )
     return _outcome(booking, day=use.recurrence_date)
 
 

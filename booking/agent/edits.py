@@ -1,4 +1,4 @@
-"""What operators see of a conversation's state, may change in a fork, and what it has to be.
+"""What operators may change of a conversation's state in a fork, and what it has to be.
 
 Pure, but for the choices of a form, which are read when it is shown.
 """
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentruntime.agents import Edit, Field
+from booking.agent.labels import SLOTS
 from booking.agent.state import OPEN_PHASES, REQUIRED, fresh_dialogue
 
 DAY_MINUTES = 24 * 60
@@ -29,42 +30,19 @@ def _features(language: str) -> Sequence[tuple[str, str]]:
     return [(each.code, getattr(each, names) or each.code) for each in feature_lexicon()]
 
 
-def _slot(slot: str, kind: Any, en: str, zh: str, **more: Any) -> Field:
-    return Field(path=f"slots.{slot}", kind=kind, labels={"en": en, "zh": zh}, **more)
+def _slot(slot: str, kind: Any, **more: Any) -> Field:
+    return Field(path=f"slots.{slot}", kind=kind, labels=SLOTS[slot], **more)
 
 
 FIELDS = (
-    _slot("date", "date", "Date", "日期"),
-    _slot("start_time", "time", "Start time", "开始时间"),
-    _slot("duration_minutes", "integer", "Minutes", "时长（分钟）", minimum=5, maximum=DAY_MINUTES),
-    _slot("capacity", "integer", "People", "人数", minimum=1, maximum=LARGEST_MEETING),
-    _slot("room", "text", "Room", "会议室", choices=_rooms),
-    _slot("features", "list", "Equipment", "设备", choices=_features),
-    _slot("title", "text", "Title", "主题"),
+    _slot("date", "date"),
+    _slot("start_time", "time"),
+    _slot("duration_minutes", "integer", minimum=5, maximum=DAY_MINUTES),
+    _slot("capacity", "integer", minimum=1, maximum=LARGEST_MEETING),
+    _slot("room", "text", choices=_rooms),
+    _slot("features", "list", choices=_features),
+    _slot("title", "text"),
 )
-
-
-WORDS = {
-    "ask": {"en": "Asked", "zh": "提问"},
-    "clarify": {"en": "Worded a question", "zh": "组织问题"},
-    "IDLE": {"en": "Nothing open", "zh": "无进行中的事项"},
-    "COLLECTING_SLOTS": {"en": "Asking for what is missing", "zh": "询问缺少的信息"},
-    "AWAITING_SELECTION": {"en": "Rooms on offer", "zh": "等待选择会议室"},
-    "CONFIRMING": {"en": "Waiting for a yes", "zh": "等待确认"},
-    "BOOKED": {"en": "Booked", "zh": "已预订"},
-    "phase": {"en": "Phase", "zh": "阶段"},
-    "title": {"en": "Summary", "zh": "概要"},
-    "language": {"en": "Language", "zh": "语言"},
-    "assumed": {"en": "Assumed", "zh": "假定"},
-    "slots.building": {"en": "Building", "zh": "楼"},
-    "slots.floor": {"en": "Floor", "zh": "楼层"},
-    "result.booking_id": {"en": "Booking", "zh": "预订"},
-    "result.room_id": {"en": "Booked room", "zh": "所订会议室"},
-    "result.status": {"en": "Booking status", "zh": "预订状态"},
-    "result.start": {"en": "Booked from", "zh": "预订开始"},
-    "result.end": {"en": "Booked until", "zh": "预订结束"},
-    "result.simulated": {"en": "Only simulated", "zh": "仅为模拟"},
-}
 
 
 def edit(state: Mapping[str, Any], changes: Mapping[str, Any]) -> Edit:

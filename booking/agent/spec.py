@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from agentruntime.agents import AgentSpec, Said, Step
-from booking.agent import edits, masking, tools
+from booking.agent import edits, labels, masking, tools
 from booking.agent.planner import LABELS
 from booking.agent.state import OPEN_PHASES, SHOWN_SLOTS
 from booking.agent.texts import slot_text, text
@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "booking"
 
-STEPS = (
-    Step(node="understand", labels={"en": "Thinking", "zh": "正在处理"}),
-    Step(node="search", labels={"en": "Looking for rooms", "zh": "正在查找会议室"}),
-    Step(node="book", labels={"en": "Booking", "zh": "正在预订"}),
-    Step(node="target", labels={"en": "Looking at your bookings", "zh": "正在查看您的预订"}),
-    Step(node="change", labels={"en": "Changing the booking", "zh": "正在修改预订"}),
-    Step(node="check_in", labels={"en": "Checking in", "zh": "正在签到"}),
-    Step(node="answer", labels={"en": "Answering", "zh": "正在回复"}),
-)
+STEPS = tuple(Step(node=node, labels=words) for node, words in labels.NODES.items())
 
 
 def build_graph() -> "StateGraph[Any, Any, Any, Any]":
@@ -158,7 +150,7 @@ SPEC = AgentSpec(
     phrase=phrase,
     steps=STEPS,
     editable_fields=edits.FIELDS,
-    words=edits.WORDS,
+    words=labels.WORDS,
     edit=edits.edit,
     simulate=edits.simulate,
     volatile=edits.VOLATILE,

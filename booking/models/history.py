@@ -8,6 +8,7 @@ from django.db.models import CheckConstraint, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
+from agentruntime.models import Effect
 from booking.models.agreements import Booking, Occurrence, Source
 
 
@@ -43,6 +44,15 @@ class BookingChange(models.Model):
     )
     source = models.CharField(_("source"), max_length=10, choices=Source.choices)
     action = models.CharField(_("action"), max_length=10, choices=Action.choices)
+    effect = models.ForeignKey(
+        Effect,
+        on_delete=models.PROTECT,
+        related_name="booking_changes",
+        null=True,
+        blank=True,
+        verbose_name=_("effect"),
+        help_text=_("What the assistant did it with."),
+    )
     before = models.JSONField(_("before"), default=dict)
     after = models.JSONField(_("after"), default=dict)
     reason = models.CharField(_("reason"), max_length=200, blank=True)
@@ -61,7 +71,7 @@ class BookingChange(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.booking_id} {self.action}"
+        return f"#{self.booking_id} · {self.get_action_display()}"
 
     @staticmethod
     def picture(occurrence: Occurrence) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from booking.services.bookings import (
 )
 from booking.services.feeds import issue_feed, revoke_feed
 from booking.services.lapses import expire_requests, release_no_shows
+from booking.services.records import through
 from booking.services.series import OnClash, book_series
 from booking.services.series_changes import change_series
 from booking.services.splits import book_rooms
@@ -49,4 +50,5 @@ __all__ = [
     "restore_booking",
     "revoke_feed",
     "swap_bookings",
+    "through",
 ]

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -10,6 +12,7 @@ from django.db import IntegrityError
 from django.db.models import F
 from django.db.models.functions import Now
 
+from agentruntime.models import Effect
 from booking.exceptions import IdempotencyMismatch, RoomUnavailable
 from booking.models import Booking, BookingChange, Occurrence, Source
 from booking.services.outbox import enqueue
@@ -18,6 +21,18 @@ from booking.storable import one_line
 REASON_LENGTH = 200
 
 Action = BookingChange.Action
+
+_effect: ContextVar[Effect | None] = ContextVar("effect", default=None)
+
+
+@contextmanager
+def through(effect: Effect) -> Iterator[None]:
+    """Whatever is recorded within was done by the assistant, with this effect."""
+    token = _effect.set(effect)
+    try:
+        yield
+    finally:
+        _effect.reset(token)
 
 
 def pictures(occurrences: Iterable[Occurrence]) -> list[dict[str, Any]]:
@@ -80,6 +95,8 @@ def record_by_itself(booking: Booking, action: Action, *, before: Any, after: An
 
 def _kept(change: BookingChange) -> BookingChange:
     """The row of history, and with it the mail that tells of it."""
+    if change.source == Source.CHAT:
+        change.effect = _effect.get()
     change.save(force_insert=True)
     enqueue(change)
     return change
