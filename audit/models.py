@@ -123,7 +123,7 @@ class Operation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.pk}"
+        return f"{self.get_kind_display()} · {self.pk}"
 
 
 class RetentionRule(models.Model):

@@ -231,6 +231,7 @@ def what_if(
 def _variant_details(variant: Variant) -> dict[str, Any]:
     return {
         "thread": variant.thread.pk,
+        "head": variant.thread.head,
         "changed": sorted(variant.changes),
         "steps": list(variant.steps),
         "acts": [{"name": each.name, "recorded": each.recorded} for each in variant.acts],

@@ -3,6 +3,10 @@
 A room row is taken FOR NO KEY UPDATE: it keeps out a blackout (FOR UPDATE) as FOR SHARE would, and
 makes the writers of one room queue. With FOR SHARE two overlapping inserts would wait for each
 other inside the exclusion check: a deadlock. Must be called inside a transaction.
+
+Occurrences come last, in the order of their keys: who waits for one has its room, or wants none.
+What has lapsed is written down by whoever is there, without the booking's row (services.lapses), so
+that holding a booking does not keep its occurrences as they were read.
 """
 
 from collections.abc import Iterable
@@ -91,19 +95,38 @@ def lock_request(booking_id: int, *, by: AbstractBaseUser) -> tuple[Booking, lis
     booking = Booking.objects.select_for_update(no_key=True).filter(pk=booking_id).first()
     if booking is None:
         raise BookingNotFound(booking=booking_id)
-    occurrences = occurrences_of(booking, None)
+    occurrences = occurrences_of(booking, None, is_held=True)
     if not may_approve(by, booking, {each.room.policy_id for each in occurrences}):
         raise NotAllowed(booking=booking_id)
     return booking, occurrences
 
 
-def occurrences_of(booking: Booking, recurrence_date: date | None) -> list[Occurrence]:
+def occurrences_of(
+    booking: Booking, recurrence_date: date | None, *, is_held: bool = False
+) -> list[Occurrence]:
+    """All of them by time, or those of one date. is_held: taken, by who takes no room afterwards."""
+    if is_held:
+        keys = booking.occurrences.order_by("pk").select_for_update(no_key=True)
+        list(keys.values_list("pk"))
     chosen = booking.occurrences.with_room().order_by("during")
     if recurrence_date is not None:
         chosen = chosen.filter(recurrence_date=recurrence_date)
         if not chosen:
             raise BookingNotFound(booking=booking.pk)
     return list(chosen)
+
+
+def hold(occurrences: Iterable[Occurrence]) -> None:
+    """Take occurrences that are about to change, once their rooms are taken.
+
+    Raises AlreadyCancelled when one lapsed since it was read.
+    """
+    read = {each.pk: each for each in occurrences}
+    rows = Occurrence.objects.filter(pk__in=read).order_by("pk").select_for_update(no_key=True)
+    statuses = dict(rows.values_list("pk", "status"))
+    for pk, each in read.items():
+        if statuses.get(pk) != each.status:
+            raise AlreadyCancelled(booking=each.booking_id)
 
 
 def movable_occurrence(

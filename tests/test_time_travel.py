@@ -182,3 +182,25 @@ def test_from_a_cancelled_booking_to_the_words_that_cancelled_it(booked, client)
     assert pages["effect"] in text["booking"]
     assert pages["booking"] in text["effect"]
     assert effect.message.text == "yes"
+
+
+def test_variants_are_headed_by_what_was_changed(booked, client):
+    client.force_login(get_user_model().objects.get(username="admin"))
+    checkpoint = next(
+        point.id
+        for point in history.timeline(booked).points
+        if any(question.kind == "confirm" for question in point.questions)
+    )
+    address = reverse("admin:audit_what_if", args=[booked.pk, checkpoint])
+    form = client.get(address).context["columns"]
+    columns = {
+        f"{column.prefix}-{name}": column.initial.get(name, field.initial) or ""
+        for column in form
+        for name, field in column.fields.items()
+    }
+    tried = {**columns, "v1-slots.capacity": "2", "v2-slots.start_time": "15:00", "reason": "r"}
+
+    text = client.post(address, tried, follow=True).content.decode()
+
+    assert "<h2>People: 2</h2>" in text
+    assert "<h2>Start time: 15:00</h2>" in text

@@ -3,12 +3,14 @@
 from typing import Any
 
 from django.contrib import admin
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from agentruntime.models import Thread
 from audit import presenters
 from audit.admin.links import change_link, checkpoint_link
+from audit.admin.pages import url
 from audit.admin.readonly import ReadOnlyAdmin, instant
 from audit.admin.runtime import as_json
 from audit.models import Operation, Pin
@@ -32,9 +34,29 @@ class OperationAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fields = (
         "id", "at", "who", "kind", "thread_link", "checkpoint_of", "target_link", "reason",
-        "outcome", "details_of",
+        "outcome", "seen_at", "details_of",
     )  # fmt: skip
-    readonly_fields = ("who", "thread_link", "checkpoint_of", "target_link", "details_of")
+    readonly_fields = (
+        "who",
+        "thread_link",
+        "checkpoint_of",
+        "target_link",
+        "seen_at",
+        "details_of",
+    )
+
+    @admin.display(description=_("what came of it"))
+    def seen_at(self, operation: Operation) -> str | SafeString:
+        """The page that shows it, of what has one."""
+        pages = {
+            Operation.Kind.REPLAY: ("replayed", operation.thread, operation.pk),
+            Operation.Kind.WHAT_IF: ("variants", operation.thread, operation.pk),
+            Operation.Kind.FORK: ("sandbox", operation.target),
+        }
+        name, *where = pages.get(Operation.Kind(operation.kind), ("", ""))
+        if not name or not all(where):
+            return "–"
+        return format_html('<a href="{}">{}</a>', url(str(name), *where), _("look"))
 
     @admin.display(description=_("thread"), ordering="thread")
     def of_thread(self, operation: Operation) -> str:

@@ -8,7 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from agentruntime.agents import get_agent
+from agentruntime.agents import AgentSpec, get_agent
+from agentruntime.exceptions import CheckpointNotFound
 from agentruntime.models import Message
 from agentruntime.timetravel import forks, history, promote, sandbox
 from agentruntime.timetravel.diff import compare
@@ -230,14 +231,13 @@ def variants(request: HttpRequest, thread: str, operation: int) -> HttpResponse:
     for variant in made.details["variants"]:
         copy = threads.get(variant["thread"])
         asked = question_of(copy) if copy else None
+        state = _state_of(copy, variant.get("head", "")) if copy else {}
         shown.append(
             {
                 **variant,
                 "copy": copy,
-                "labels": [
-                    presenters.field_words(spec, f"/{path.replace('.', '/')}", spoken)
-                    for path in variant["changed"]
-                ],
+                "labels": [_changed(spec, path, state, spoken) for path in variant["changed"]],
+                "has_moved": copy is not None and copy.head != variant.get("head", copy.head),
                 "facts": presenters.facts(spec, copy.summary, spoken) if copy else [],
                 "asked": presenters.question(asked) if asked else None,
                 "what": presenters.node_words(spec, variant["steps"], spoken),
@@ -246,6 +246,26 @@ def variants(request: HttpRequest, thread: str, operation: int) -> HttpResponse:
     return render(
         request, "variants", title=_("What if"), thread=found, operation=made, variants=shown
     )
+
+
+def _state_of(copy: AuditedThread, checkpoint: str) -> Mapping[str, Any]:
+    """The state a variant ended with, masked; nothing where it was pruned away since."""
+    try:
+        values = history.opened(copy, checkpoint or copy.head).values
+    except CheckpointNotFound:
+        return {}
+    return get_agent(copy.agent).redact(values)
+
+
+def _changed(spec: AgentSpec, path: str, state: Mapping[str, Any], spoken: str) -> str:
+    """A changed field and what it was changed to; where the mask hides that, the field alone."""
+    pointer, value = f"/{path.replace('.', '/')}", state
+    label = presenters.field_words(spec, pointer, spoken)
+    for key in path.split("."):
+        if not isinstance(value, Mapping):
+            return label
+        value = value.get(key, "–")
+    return f"{label}: {presenters.told(spec, pointer, value, spoken)}"
 
 
 def _operation(thread: AuditedThread, number: int, kind: str) -> Operation:

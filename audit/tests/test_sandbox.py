@@ -12,6 +12,7 @@ from agentruntime import agents
 from agentruntime.models import Effect, Message, Thread, uuid7
 from agentruntime.testing import probe_spec, running_host
 from agentruntime.timetravel import history
+from audit import services
 from audit.models import Operation, Pin
 from audit.tests.conftest import say
 
@@ -144,8 +145,37 @@ def test_variants_run_side_by_side(desk, booked):
     text = answer.content.decode()
     assert "As it was" in text
     assert text.count("It asks") == 3
+    assert "talked to since" not in text
     assert Thread.objects.filter(sandbox=True).count() == 3
     assert Effect.objects.count() == 1
+
+
+def test_variants_tell_when_their_copies_were_talked_to_since(desk, booked):
+    made = services.what_if(
+        booked, asked_at(booked, "confirm"), [{}, {"draft.wish": "a hall"}],
+        by=booked.owner, reason="r",
+    )  # fmt: skip
+    copy = made.details["variants"][1]["thread"]
+    desk.post(address("sandbox", copy), {"text": "P07"})
+
+    text = desk.get(address("variants", booked.pk, made.pk)).content.decode()
+
+    assert text.count("talked to since") == 1
+
+
+def test_the_ledger_leads_to_what_came_of_an_act(desk, booked):
+    checkpoint = asked_at(booked, "confirm")
+    _, fork = forked(desk, booked, checkpoint)
+    replayed = services.replay(booked, checkpoint, by=booked.owner, reason="r")
+    tried = services.what_if(booked, checkpoint, [{}], by=booked.owner, reason="r")
+    pages = {
+        Operation.objects.get(kind="fork"): address("sandbox", fork.pk),
+        replayed: address("replayed", booked.pk, replayed.pk),
+        tried: address("variants", booked.pk, tried.pk),
+    }
+    for operation, leads_to in pages.items():
+        shown = desk.get(reverse("admin:audit_operation_change", args=[operation.pk]))
+        assert f'href="{leads_to}"' in shown.content.decode()
 
 
 @pytest.mark.parametrize("bad", ["x", str(uuid7()), "0" * 300])

@@ -55,7 +55,7 @@ def check_in(
 
 
 def _due(booking: Booking, recurrence_date: date | None, *, now: datetime) -> Occurrence:
-    found = occurrences_of(booking, recurrence_date)
+    found = occurrences_of(booking, recurrence_date, is_held=True)
     if len(found) == 1:
         return found[0]
     for each in found:

@@ -15,7 +15,7 @@ from booking import diary
 from booking.closures import Hit, hits_of, rooms_of
 from booking.exceptions import BlackoutHits, InvalidBooking, NotAllowed
 from booking.intervals import Interval
-from booking.locks import lock_bookings, lock_closing
+from booking.locks import hold, lock_bookings, lock_closing
 from booking.models import Blackout, Booking, Building, Occurrence, Room, Site, Status
 from booking.rights import is_permitted
 from booking.services import placing
@@ -74,6 +74,7 @@ def close_rooms(
             unsettled = [each for each in hits if each.pk not in settled]
             if unsettled or any(each.booking_id not in bookings for each in hits):
                 raise BlackoutHits(hits=len(unsettled))
+            hold(hits)
             blackout = Blackout(
                 **{_field(place): place},
                 during=(starts_at, ends_at),

@@ -11,6 +11,7 @@ from agentruntime.models import Effect
 from booking.exceptions import AlreadyCancelled, AlreadyOver, InvalidBooking
 from booking.intervals import Interval
 from booking.locks import (
+    hold,
     lock_booking,
     lock_room,
     lock_rooms,
@@ -122,7 +123,7 @@ def cancel_booking(
         raise InvalidBooking(field="scope")
     with transaction.atomic():
         booking = lock_booking(booking_id, by=by, source=source, version=version)
-        chosen = occurrences_of(booking, recurrence_date)
+        chosen = occurrences_of(booking, recurrence_date, is_held=True)
         if scope == Scope.FOLLOWING:
             since = recurrence_date or date.min
             everything = occurrences_of(booking, None)
@@ -181,6 +182,7 @@ def reschedule_booking(
                 return loaded(booking)
             before = pictures([occurrence])
             place = lock_rooms(occurrence.room.code, target)
+            hold([occurrence])
             _move(booking, occurrence, place, during, by=by, now=now)
             record(
                 booking,

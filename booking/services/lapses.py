@@ -25,7 +25,7 @@ def free_lapsed(room: Room, around: Interval, *, now: datetime) -> None:
     overlapping = Occurrence.objects.filter(
         room=room, blocked__overlap=(around.starts_at, around.ends_at)
     )
-    write_lapsed(overlapping.lapsed(now).select_for_update(of=("self",)))
+    write_lapsed(overlapping.lapsed(now).order_by("pk").select_for_update(of=("self",)))
 
 
 @transaction.atomic

@@ -15,7 +15,7 @@ from django.db import IntegrityError, connection, transaction
 from booking import recurrence as rules_of_series
 from booking.exceptions import InvalidBooking
 from booking.intervals import Interval
-from booking.locks import lock_booking, lock_rooms, occurrences_of
+from booking.locks import hold, lock_booking, lock_rooms, occurrences_of
 from booking.models import Booking, Occurrence, Series, SeriesException
 from booking.planning import Part, PlannedDate, changed_days, coming_part, plan
 from booking.services import placing
@@ -97,6 +97,7 @@ def _change(
     source: str,
 ) -> Booking:
     place = lock_rooms(series.room.code, wish.room or series.room.code)
+    hold(part.following)
     terms = placing.terms_of(place, person=by, headcount=booking.headcount, now=now)
     changed, rule, days = _changed(booking, series, part, wish, terms)
     before = pictures(part.following)

@@ -7,7 +7,7 @@ from django.db import IntegrityError, connection, transaction
 
 from booking.exceptions import InvalidBooking
 from booking.intervals import Interval
-from booking.locks import lock_booking, lock_rooms, movable_occurrence
+from booking.locks import hold, lock_booking, lock_rooms, movable_occurrence
 from booking.models import Booking, Occurrence, Room
 from booking.services import placing
 from booking.services.lapses import free_lapsed
@@ -48,6 +48,7 @@ def swap_bookings(
                 uses[pk] = movable_occurrence(bookings[pk], day, now=now)
             first, second = uses[first_id], uses[second_id]
             places = _places(first.room, second.room)
+            hold([first, second])
             _exchange(first, second, places, by=by, now=now, source=source)
             return loaded(bookings[first_id]), loaded(bookings[second_id])
     except IntegrityError as error:

@@ -254,7 +254,7 @@ def test_history_is_plain_json():
     [after] = change.after
     assert after["room"] == "A302"
     assert datetime.fromisoformat(after["starts_at"]) == at(TOMORROW, "10:00")
-    assert str(change) == f"{booking.pk} booked"
+    assert str(change) == f"#{booking.pk} · Booked"
     assert str(booking) == f"#{booking.pk}"
     assert str(user("lilei").profile) == "lilei"
     assert str(Policy.objects.first()) == "Office hours"
