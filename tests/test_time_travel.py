@@ -194,9 +194,10 @@ def test_variants_are_headed_by_what_was_changed(booked, client):
     address = reverse("admin:audit_what_if", args=[booked.pk, checkpoint])
     form = client.get(address).context["columns"]
     columns = {
-        f"{column.prefix}-{name}": column.initial.get(name, field.initial) or ""
+        f"{column.prefix}-{name}": field.initial
         for column in form
         for name, field in column.fields.items()
+        if field.initial is not None
     }
     tried = {**columns, "v1-slots.capacity": "2", "v2-slots.start_time": "15:00", "reason": "r"}
 
