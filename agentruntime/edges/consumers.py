@@ -36,11 +36,16 @@ INIT_SECONDS = 10.0
 SLOW_SECONDS = 20.0
 STRIKES = 3
 HEARD_LIMIT = 256
+# A socket has no channel of its own: the process hears for all of them (delivery), so that a layer that
+# is gone refuses nobody.
+NO_LAYER = "no layer"
 CLOSE_BROKEN, CLOSE_SIGNED_OUT, CLOSE_NOT_ALLOWED, CLOSE_TIMEOUT = 4400, 4401, 4403, 4408
 
 
 class AgentConsumer(AsyncWebsocketConsumer):
     """One socket on one agent; follows one thread after `init`."""
+
+    channel_layer_alias = NO_LAYER
 
     async def dispatch(self, message: dict[str, Any]) -> None:
         """As Channels does, without its hop through the ORM thread: no handler uses it."""
@@ -260,6 +265,8 @@ class AgentConsumer(AsyncWebsocketConsumer):
 
 class NoSuchSocket(AsyncWebsocketConsumer):
     """Every other WebSocket path: a close code instead of a traceback."""
+
+    channel_layer_alias = NO_LAYER
 
     async def connect(self) -> None:
         await self.accept()

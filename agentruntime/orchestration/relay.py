@@ -45,6 +45,7 @@ class Relay:
         self._layer = None if isinstance(layer, InMemoryChannelLayer) else layer
         self.is_alone = self._layer is None
         self.is_well = True
+        self._is_lost = False
         self._channel = ""
         self._groups = {group_of(f"worker-{worker}")}
         self._receiving: asyncio.Task[None] | None = None
@@ -89,10 +90,13 @@ class Relay:
             self._channel = await layer.new_channel("worker")
             for group in list(self._groups):
                 await self._guarded(layer.group_add(group, self._channel))
+            self._is_lost = False
             while True:
                 self._take(await layer.receive(self._channel))
         except Exception as error:  # noqa: BLE001 - whatever a layer raises, it is tried again
-            log.warning("layer_lost error=%s", type(error).__name__)
+            level = logging.DEBUG if self._is_lost else logging.WARNING  # tried again every second
+            log.log(level, "layer_lost error=%s", type(error).__name__)
+            self._is_lost = True
         finally:
             self._channel = ""
 

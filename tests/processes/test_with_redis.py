@@ -110,7 +110,7 @@ def test_redis_is_restarted_in_mid_conversation_and_tells_again(tabs, at, nodes,
     assert [node.process.poll() for node in nodes] == [None, None]
 
 
-def test_redis_is_killed_for_good_in_mid_conversation(tabs, at, nodes, redis, figure):
+def test_redis_is_killed_for_good_in_mid_conversation(together, tabs, at, nodes, redis, figure):
     here, there = tabs
     before = [node.process.pid for node in nodes]
     with nodes[0].hold("lock table booking_occurrence in access exclusive mode"):
@@ -141,6 +141,21 @@ def test_redis_is_killed_for_good_in_mid_conversation(tabs, at, nodes, redis, fi
     assert max(delays) < HEAD_CHECK_SECONDS + 1
     assert whole(here) == whole(there)
     assert is_over(whole(here))
+    assert [whole(together.page(node, here.id)) for node in nodes] == [whole(here)] * 2
     assert len(nodes[0].bookings_at(at)) == 1
     assert [node.process.poll() for node in nodes] == [None, None]
     assert [node.process.pid for node in nodes] == before
+
+
+def test_a_process_that_starts_without_its_redis_serves_and_finds_it_later(together, redis):
+    if redis.process is not None:
+        redis.kill()
+    (node,) = together.start(1, REDIS_URL=redis.url)
+    at = node.free_slot()
+    page = together.page(node)
+    page.say(request_of(at))
+    page.finish()
+    assert len(node.bookings_at(at)) == 1
+
+    redis.start()
+    until(lambda: redis.listeners(page.id) == 1)
