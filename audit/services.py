@@ -64,10 +64,11 @@ def record(
 
 
 def reasoned(reason: str) -> str:
-    """The reason without blanks around it. Raises ReasonMissing."""
-    if not reason.strip():
+    """The reason without blanks around it, and without what cannot be stored. Raises ReasonMissing."""
+    plain = reason.replace("\0", "").strip()
+    if not plain:
         raise ReasonMissing
-    return reason.strip()
+    return plain
 
 
 @transaction.atomic

@@ -125,7 +125,7 @@ def test_raw_state_takes_a_reason_and_is_recorded(desk, booked, boss):
     assert b"Please say why" in refused.content
     assert not Operation.objects.exists()
 
-    shown = desk.post(address, {"reason": "complaint 17"})
+    shown = desk.post(address, {"reason": "complaint \x0017"})
 
     assert b"&quot;approved&quot;: true" in shown.content
     assert "no-store" in shown["Cache-Control"]
