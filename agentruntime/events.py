@@ -68,6 +68,14 @@ class MessageWithdrawn(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerSetAside(Event):
+    """An answer that waited came up when its question was no longer open; its client id."""
+
+    name = "answer_set_aside"
+    client_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class StopAsked(Event):
     """A person wants the run of this version stopped; for the worker that has it."""
 

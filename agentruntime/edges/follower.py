@@ -11,6 +11,7 @@ from typing import Any
 from agentruntime.agents import AgentSpec
 from agentruntime.edges.bindings import simple
 from agentruntime.events import (
+    AnswerSetAside,
     Event,
     MessageStored,
     MessageWithdrawn,
@@ -23,9 +24,12 @@ from agentruntime.events import (
     ThreadChanged,
     TurnNoticed,
 )
+from agentruntime.exceptions import StaleAnswer
 from agentruntime.persistence.records import MessageView, ThreadView
 
-_BESIDE_RUNS = frozenset({MessageStored, MessageWithdrawn, ServiceNoticed, StopAsked})
+_BESIDE_RUNS = frozenset(
+    {AnswerSetAside, MessageStored, MessageWithdrawn, ServiceNoticed, StopAsked}
+)
 
 
 class Follower:
@@ -106,6 +110,17 @@ class Follower:
             return [
                 simple.withdrawn(event.client_id),
                 *self._queue([each for each in self._waiting if each != event.client_id]),
+            ]
+        if isinstance(event, AnswerSetAside):
+            stale = StaleAnswer()
+            return [
+                simple.withdrawn(event.client_id),
+                simple.error(
+                    stale.code,
+                    language=self.language,
+                    retry=stale.retry,
+                    client_id=event.client_id,
+                ),
             ]
         if isinstance(event, ServiceNoticed):
             return [simple.notice(event.code, language=self.language)]

@@ -12,9 +12,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
 from agentruntime.agents import AgentSpec
-from agentruntime.events import Event, NoticeGiven, RunStarted, StepStarted, ThreadChanged
+from agentruntime.events import (
+    AnswerSetAside,
+    Event,
+    NoticeGiven,
+    RunStarted,
+    StepStarted,
+    ThreadChanged,
+)
 from agentruntime.execution.context import RunContext
-from agentruntime.execution.turns import TurnInput, turn_input
+from agentruntime.execution.turns import STALE, TurnInput, turn_input
 from agentruntime.persistence import store
 from agentruntime.persistence.pools import Pool
 from agentruntime.persistence.records import Claim, Committed, Flushed, MessageView, TurnCommit
@@ -257,6 +264,9 @@ class Run:
         summary: dict[str, Any],
     ) -> None:
         """Tell the followers what a commit changed; it bears the turn it made."""
+        for message in self.claim.pending:
+            if message.client_id and self.input.aside.get(message.id) == STALE:
+                self.tell(AnswerSetAside, client_id=message.client_id)
         self._publish(
             ThreadChanged(
                 thread=self.claim.lease.thread,

@@ -8,6 +8,9 @@ from typing import Any
 from agentruntime.agents import Said
 from agentruntime.persistence.records import MessageView
 
+# The status and the rule of an answer whose question was replaced before it was read.
+STALE = ("refused", "stale_answer")
+
 
 @dataclass(frozen=True, kw_only=True)
 class TurnInput:
@@ -51,7 +54,7 @@ def turn_input(
         if taken and (is_answer or (taken[0].value is not None and not changes(message.rule))):
             break
         if (is_answer or message.interrupt_id) and message.interrupt_id != open_id:
-            aside[message.id] = ("refused", "stale_answer")
+            aside[message.id] = STALE
             continue
         taken.append(said_of(message, shift=shift))
     value = _value(taken, open_id) if taken else {}

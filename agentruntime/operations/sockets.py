@@ -31,6 +31,11 @@ class BoundedWebSocket(WebSocketProtocol):
         transport.registerProducer(self.valve, streaming=True)
         return super().onConnect(request)  # type: ignore[no-untyped-call]
 
+    def serverSend(self, content: Any, binary: bool = False) -> None:  # noqa: FBT001, FBT002, N802
+        """What comes too late for a socket that has closed meanwhile is for nobody."""
+        if self.state in {self.STATE_CONNECTING, self.STATE_OPEN}:
+            super().serverSend(content, binary)  # type: ignore[no-untyped-call]
+
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Parse much at once in slices, between which others have their turn."""
         if self._is_parsing or len(data) > SLICE_BYTES:

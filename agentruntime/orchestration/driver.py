@@ -266,8 +266,10 @@ class ThreadDriver:
         while not work.done():
             news = asyncio.ensure_future(self._news.wait())
             wait = None if due is None else max(0.0, due - loop.time())
-            await asyncio.wait({work, news}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-            news.cancel()
+            try:
+                await asyncio.wait({work, news}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                news.cancel()
             if work.done():
                 break
             if self._news.is_set():

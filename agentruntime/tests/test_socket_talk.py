@@ -347,3 +347,22 @@ async def test_an_archived_thread_refuses_and_starts_nothing(page):
     assert (error["code"], error["id"]) == ("archived", "c1")
     thread = await in_db_thread(Thread.objects.get)
     assert (thread.status, thread.run_version) == ("archived", 0)
+
+
+async def test_an_answer_whose_question_was_replaced_before_it_was_read_is_told_of(host, page):
+    """Words that wait before it are read first, and ask anew."""
+    await page.say("a room")
+    first = await page.until("interrupt")
+    host.draining = True
+    await page.say("a hall", id="words")
+    await page.answer(first, {"room": "P01"}, id="late")
+    assert [(await page.until("accepted"))["id"] for _ in range(2)] == ["words", "late"]
+    host.draining = False
+
+    second = await page.until("interrupt")
+    gone, why = await page.until("withdrawn"), await page.until("error")
+
+    assert second["interrupt_id"] != first["interrupt_id"]
+    assert (gone["id"], why["id"], why["code"]) == ("late", "late", "stale_answer")
+    again = await page.until("interrupt")
+    assert again["interrupt_id"] == second["interrupt_id"]
