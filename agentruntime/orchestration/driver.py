@@ -193,8 +193,9 @@ class ThreadDriver:
         except RunSuperseded:
             log.info("run_superseded thread=%s version=%s", self.thread, self._claim.lease.version)
         except StorageUnavailable as error:
+            # The worker is well, so this counts towards no quarantine: it is tried until it works.
             log.warning("run_without_storage thread=%s error=%s", self.thread, error)
-            await self._give_back("lost", str(error))
+            await self._give_back("superseded", f"without storage: {error}")
         except asyncio.CancelledError:
             if not self._lost:
                 await self._give_back("superseded", "stopped")

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-from agentruntime.exceptions import StaleAnswer
+from agentruntime.exceptions import StaleAnswer, StorageUnavailable
 from agentruntime.models import Message, Run
+from agentruntime.persistence import store
 from agentruntime.persistence.pools import in_db_thread
 from agentruntime.testing import probe_spec, until
 
@@ -301,3 +302,21 @@ async def test_what_a_step_notes_is_kept_with_the_run(talk):
 
     noted = {step["node"]: step.get("model") for step in run.steps}
     assert noted == {"confirm": None, "book": {"tokens": 7}}
+
+
+async def test_a_turn_is_tried_until_its_storage_is_back_and_never_set_aside(talk, monkeypatch):
+    """The database fails it more often than a turn may lose its workers; nobody was lost."""
+    commit, failed = store.commit_turn, []
+
+    async def failing(pool, turn):
+        if len(failed) < 5:
+            failed.append(turn.lease.version)
+            raise StorageUnavailable("no")
+        return await commit(pool, turn)
+
+    monkeypatch.setattr(store, "commit_turn", failing)
+    await talk.say("a room")
+
+    view = await talk.settled(1)
+    assert (view.status, len(failed)) == ("waiting", 5)
+    assert [m.kind for m in await talk.messages() if m.role == "assistant"] == ["select_room"]
