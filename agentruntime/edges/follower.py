@@ -114,13 +114,13 @@ class Follower:
         if isinstance(event, AnswerSetAside):
             stale = StaleAnswer()
             return [
-                simple.withdrawn(event.client_id),
                 simple.error(
                     stale.code,
                     language=self.language,
                     retry=stale.retry,
                     client_id=event.client_id,
                 ),
+                simple.withdrawn(event.client_id),
             ]
         if isinstance(event, ServiceNoticed):
             return [simple.notice(event.code, language=self.language)]

@@ -1,7 +1,7 @@
 """Accept what people say: decide, store, acknowledge. A row is there before anybody is told so."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from agentruntime.agents import Said, get_agent
@@ -71,7 +71,7 @@ async def accept(
             claims = accepting and decision.action in {"start", "answer"}
             accepted = await store.accept(
                 pool,
-                message,
+                _beside(message) if seen.status == "running" else message,
                 seen=seen,
                 classification=classification,
                 rule=decision.rule,
@@ -102,6 +102,11 @@ async def accept(
                 raise _REFUSALS[decision.code]()
             seen, fresh = await _fresh(pool, message.thread), True
     raise StorageUnavailable("the thread changes faster than a message can be stored")
+
+
+def _beside(message: NewMessage) -> NewMessage:
+    """Words beside a run are words, whatever question they were written under: the run replaces it."""
+    return replace(message, interrupt_id="") if message.kind == "text" else message
 
 
 async def _fresh(pool: Pool, thread: str) -> ThreadView:

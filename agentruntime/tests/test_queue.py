@@ -77,3 +77,22 @@ async def test_a_resend_of_what_was_taken_back_stays_taken_back(talk, stage_at):
     stage.gate.set()
     assert (await talk.settled(1)).turn == 1
     assert [m.text for m in await talk.messages() if m.role == "user"] == ["a room"]
+
+
+async def test_words_beside_a_run_are_read_though_it_replaces_their_question(talk, stage_at):
+    """Several things written under one question: the first of them brings another."""
+    await talk.say("a room")
+    asked = (await talk.settled(1)).interrupt["id"]
+    stage = stage_at("choose")
+    await talk.say("P02", interrupt_id=asked)
+    await stage.came.get()
+    await talk.say("yes", interrupt_id=asked)
+    stage.gate.set()
+
+    view = await talk.settled(3)
+
+    assert (view.summary["phase"], view.summary["slots"]["room"]) == ("BOOKED", "P02")
+    statuses = await in_db_thread(
+        lambda: list(Message.objects.filter(role="user").order_by("id").values_list("status"))
+    )
+    assert statuses == [("consumed",)] * 3

@@ -360,7 +360,7 @@ async def test_an_answer_whose_question_was_replaced_before_it_was_read_is_told_
     host.draining = False
 
     second = await page.until("interrupt")
-    gone, why = await page.until("withdrawn"), await page.until("error")
+    why, gone = await page.until("error"), await page.until("withdrawn")
 
     assert second["interrupt_id"] != first["interrupt_id"]
     assert (gone["id"], why["id"], why["code"]) == ("late", "late", "stale_answer")

@@ -118,12 +118,21 @@ function listThread(address) {
 /** An error about one message: refused for good, or to be sent again in a moment. */
 function refused(frame) {
   const entry = frame.id ? outbox.entries.find(({ frame: sent }) => sent.id === frame.id) : outbox.entries[0];
+  if (!entry && frame.id) return setAside(frame);
   if (!entry || frame.run) return;
   if (DELAYS.has(frame.code)) setTimeout(() => sendIfKept(entry), RETRY_PAUSE);
   if (!REFUSALS.has(frame.code)) return;
   outbox.settle(entry.frame.id);
   state = reduce(state, { type: "unsaid", id: entry.frame.id });
   if (entry.frame.type === "message" && !page.input.value) writer.restore(entry.text);
+}
+
+/** It was accepted, and then its question was replaced before it was read: words come back to be sent anew. */
+function setAside(frame) {
+  const known = state.items.find((item) => item.key === frame.id);
+  if (!known || !REFUSALS.has(frame.code)) return;
+  state = reduce(state, { type: "unsaid", id: frame.id });
+  if (!known.data?.value && !page.input.value) writer.restore(known.text);
 }
 
 function sendIfKept(entry) {

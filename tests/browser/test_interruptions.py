@@ -1,5 +1,7 @@
 """Power cuts, reloads, two tabs and old cards: the conversation goes on, a room is booked once."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -265,6 +267,29 @@ def test_a_stale_card_is_refused_and_the_question_shown_again(open_browser, site
     assert site.bookings_at(later) == []
     shown = person.page.locator(".message:has(button:enabled) .bubble").last.inner_text()
     expect(other.locator(".message:has(button:enabled) .bubble").last).to_have_text(shown)
+
+
+def test_words_that_were_accepted_and_then_overtaken_come_back(open_browser, site):
+    """The server says of an accepted answer that its question was replaced before it was read."""
+    person, sockets, sent = open_browser(), [], []
+
+    def between(socket):
+        server = socket.connect_to_server()
+        server.on_message(socket.send)
+        socket.on_message(lambda frame: (sent.append(json.loads(frame)), server.send(frame)))
+        sockets.append(socket)
+
+    person.page.route_web_socket("**/ws/agents/booking/", between)
+    person.sign_in()
+    person.to_length_question(site.free_slot())
+    said = next(frame for frame in sent if frame["type"] == "message")
+    told = {"code": "stale_answer", "message": "No longer open.", "retry": False}
+
+    sockets[-1].send(json.dumps({"type": "error", "id": said["id"], **told}))
+
+    expect(person.page.locator("#say")).to_have_value(said["content"])
+    expect(person.page.locator(".message.user")).to_have_count(0)
+    expect(person.page.locator(".message.error")).to_contain_text("No longer open.")
 
 
 def test_somebody_who_was_signed_out_is_asked_to_sign_in(open_browser, site):
