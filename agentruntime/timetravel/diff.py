@@ -31,7 +31,7 @@ class Comparison:
 def compare(before: Any, after: Any) -> Comparison:
     """Everything that differs, and what does not."""
     walk = _Walk()
-    walk.go(before, after, "")
+    walk.go(before, after, "", "")
     return Comparison(changes=walk.changes, same=walk.same)
 
 
@@ -45,35 +45,39 @@ def without(value: Any, keys: frozenset[str]) -> Any:
 
 
 class _Walk:
-    """Collects as it goes: states are large, and generators within generators are slow."""
+    """Collects as it goes: states are large, and generators within generators are slow.
+
+    at, was: where the two values stand, in the new state and in the old one; an item of a list may
+    stand elsewhere in each.
+    """
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self.same: list[tuple[str, Any]] = []
 
-    def go(self, before: Any, after: Any, at: str) -> None:
+    def go(self, before: Any, after: Any, at: str, was: str) -> None:
         if _equal(before, after):
             self.same.append((at, after))
         elif isinstance(before, dict) and isinstance(after, dict):
-            self._keys(before, after, at)
+            self._keys(before, after, at, was)
         elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
-            self._items(before, after, at)
+            self._items(before, after, at, was)
         else:
             self.changes.append(Change(kind="changed", pointer=at, before=before, after=after))
 
-    def _keys(self, before: Mapping[str, Any], after: Mapping[str, Any], at: str) -> None:
+    def _keys(self, before: Mapping[str, Any], after: Mapping[str, Any], at: str, was: str) -> None:
         for key, value in before.items():
-            pointer = f"{at}/{_escaped(key)}"
+            name = _escaped(key)
             if key in after:
-                self.go(value, after[key], pointer)
+                self.go(value, after[key], f"{at}/{name}", f"{was}/{name}")
             else:
-                self.changes.append(Change(kind="removed", pointer=pointer, before=value))
+                self.changes.append(Change(kind="removed", pointer=f"{was}/{name}", before=value))
         for key, value in after.items():
             if key not in before:
                 pointer = f"{at}/{_escaped(key)}"
                 self.changes.append(Change(kind="added", pointer=pointer, after=value))
 
-    def _items(self, before: Sequence[Any], after: Sequence[Any], at: str) -> None:
+    def _items(self, before: Sequence[Any], after: Sequence[Any], at: str, was: str) -> None:
         old, new = [_key(each) for each in before], [_key(each) for each in after]
         for tag, a, a_end, b, b_end in _blocks(old, new):
             shared = min(a_end - a, b_end - b)
@@ -81,9 +85,10 @@ class _Walk:
                 if tag == "equal":
                     self.same.append((f"{at}/{b + offset}", after[b + offset]))
                 else:
-                    self.go(before[a + offset], after[b + offset], f"{at}/{b + offset}")
+                    old_at, new_at = f"{was}/{a + offset}", f"{at}/{b + offset}"
+                    self.go(before[a + offset], after[b + offset], new_at, old_at)
             for index in range(a + shared, a_end):
-                found = Change(kind="removed", pointer=f"{at}/{index}", before=before[index])
+                found = Change(kind="removed", pointer=f"{was}/{index}", before=before[index])
                 self.changes.append(found)
             for index in range(b + shared, b_end):
                 found = Change(kind="added", pointer=f"{at}/{index}", after=after[index])

@@ -52,7 +52,8 @@ class Desk:
     def waited_at(self, kind: str) -> str:
         """The checkpoint at which the thread asked a question of that kind."""
         self.open("timeline/")
-        row = self.page.locator("tr", has=self.page.get_by_text(kind)).first
+        asked = self.page.locator(f"[data-kind={kind}]")
+        row = self.page.locator("tr", has=asked).first
         return str(row.get_attribute("id")).removeprefix("c-")
 
     def standing(self) -> tuple[Any, ...]:
@@ -189,7 +190,7 @@ def test_without_javascript_everything_still_works(open_browser, site):
     thread, _ = booked_thread(open_browser(), site)
     desk = Desk(open_browser(java_script_enabled=False), site, thread).sign_in()
     desk.page.goto(f"{desk.base}/timeline/")
-    row = desk.page.locator("tr", has=desk.page.get_by_text("select_room")).first
+    row = desk.page.locator("tr", has=desk.page.locator("[data-kind=select_room]")).first
     row.get_by_role("link").first.click()
     desk.page.get_by_role("link", name="Fork here").click()
     desk.page.locator("[name=reason]").fill("no script")

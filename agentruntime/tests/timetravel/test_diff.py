@@ -39,6 +39,17 @@ def test_an_item_put_in_front_is_one_change():
     assert found.same == [("/1", {"n": 1}), ("/2", {"n": 2})]
 
 
+def test_what_is_gone_is_named_where_it_stood():
+    """The item it was part of has moved up."""
+    found = compare(["gone", "kept", {"a": 1, "b": 2}], ["kept", {"a": 3}])
+
+    assert [(each.kind, each.pointer) for each in found.changes] == [
+        ("removed", "/0"),
+        ("changed", "/1/a"),
+        ("removed", "/2/b"),
+    ]
+
+
 def test_true_is_not_one():
     assert [each.pointer for each in compare({"a": True}, {"a": 1}).changes] == ["/a"]
     assert [each.pointer for each in compare({"a": [True]}, {"a": [1]}).changes] == ["/a/0"]
